@@ -64,8 +64,8 @@ from .exceptions import ScheduleWarning as ScheduleWarning
 from .io.codec import load as load
 from .io.codec import save as save
 from .io.registry import trusted_types as trusted_types
+from .looks import plots as plots
 from .runs.reporting import report as report
-from .viz import plots as plots
 from .watch import live as live
 from .watch import lives as lives
 from .watch import loggers as loggers

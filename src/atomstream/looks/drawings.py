@@ -10,16 +10,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.checks import plural
 from atomstream.core.extras import library
-from atomstream.viz.plots.canvas import (
+from atomstream.looks.canvas import (
+    BLUE,
+    HEAD,
+    IMAGE,
+    ORANGE,
+    SIGNED,
+    TEXT,
+    TICK,
     Fitted,
-    Recoding,
     empty,
     heading,
+    labelled,
     panels,
     plain,
     shown,
 )
-from atomstream.viz.plots.style import BLUE, HEAD, IMAGE, ORANGE, SIGNED, TEXT, TICK, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -197,9 +203,7 @@ def bars(
     return figure
 
 
-def triples_data(
-    model: Recoding, rows: Matrix, n_rows: int = 6
-) -> tuple[NDArray, NDArray, NDArray]:
+def triples_data(model: Any, rows: Matrix, n_rows: int = 6) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `triples` draws: samples, reconstructions, errors, best explained first."""
     rows = rows[: 10 * n_rows]
     X = (rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)).astype(float)
@@ -214,7 +218,7 @@ def triples_data(
 
 
 def triples(
-    model: Recoding,
+    model: Any,
     rows: Matrix,
     shape: tuple[int, ...] | None = None,
     *,

@@ -1,6 +1,7 @@
 """Plots of models; each ``NAME_data`` returns the arrays that ``NAME`` draws."""
 
-from atomstream.viz.plots.consensus import (
+from atomstream.looks.color import material_map, material_map_data
+from atomstream.looks.consensus import (
     clustergram,
     clustergram_data,
     intervals,
@@ -8,7 +9,8 @@ from atomstream.viz.plots.consensus import (
     usage_maps,
     usage_maps_data,
 )
-from atomstream.viz.plots.dictionaries import (
+from atomstream.looks.convex import parts, parts_data
+from atomstream.looks.drawings import (
     FEW,
     atoms,
     atoms_data,
@@ -23,24 +25,15 @@ from atomstream.viz.plots.dictionaries import (
     triples,
     triples_data,
 )
-from atomstream.viz.plots.images import comparison, comparison_data, material_map, material_map_data
-from atomstream.viz.plots.maps import (
-    partition_map,
-    partition_map_data,
-    reduced_chain,
-    reduced_chain_data,
-)
-from atomstream.viz.plots.networks import (
+from atomstream.looks.image import comparison, comparison_data, spins, spins_data
+from atomstream.looks.network import (
     adjacency,
     adjacency_data,
     network_atoms,
     network_atoms_data,
-    spins,
-    spins_data,
 )
-from atomstream.viz.plots.parts import parts, parts_data
-from atomstream.viz.plots.ranks import rank, rank_data, rank_tree, rank_tree_data
-from atomstream.viz.plots.series import (
+from atomstream.looks.ranks import rank, rank_data, rank_tree, rank_tree_data
+from atomstream.looks.series import (
     series_atoms,
     series_atoms_data,
     series_change,
@@ -48,15 +41,21 @@ from atomstream.viz.plots.series import (
     series_forecast,
     series_forecast_data,
 )
-from atomstream.viz.plots.tensors import loadings, loadings_data
-from atomstream.viz.plots.topics import topics, topics_data, topics_over_time, topics_over_time_data
-from atomstream.viz.plots.video import (
+from atomstream.looks.tensor import loadings, loadings_data
+from atomstream.looks.text import topics, topics_data, topics_over_time, topics_over_time_data
+from atomstream.looks.video import (
     spatial_atoms,
     spatial_atoms_data,
     temporal_atoms,
     temporal_atoms_data,
     time_courses,
     time_courses_data,
+)
+from atomstream.looks.walk import (
+    partition_map,
+    partition_map_data,
+    reduced_chain,
+    reduced_chain_data,
 )
 
 __all__ = [

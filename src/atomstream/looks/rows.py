@@ -1,4 +1,4 @@
-"""How dictionaries of rows are looked at: atoms as patches, bars or curves, and rows held out."""
+"""Dictionaries of rows: atoms as patches, bars or curves, and rows held out."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from numpy.typing import NDArray
 from atomstream.core.checks import counted, plural, renumbered
 from atomstream.core.scaling import Scaling
 from atomstream.domains import images
-from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import DataWarning, InputError
+from atomstream.io.bad_rows import bad_rows
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import InputOptions, Naming, open_inputs
 from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
-from atomstream.runs.bad_rows import bad_rows
-from atomstream.runs.record import Record
-from atomstream.runs.task import Encoded, Table, named
-from atomstream.runs.views import _common as common
-from atomstream.viz import plots
-from atomstream.viz.cards import Picture, bars
-from atomstream.viz.report import Section
+from atomstream.looks import drawings, sections
+from atomstream.looks.cards import Picture, bars
+from atomstream.looks.deck import Users
+from atomstream.looks.image import place_of_image, write_rebuilt
+from atomstream.looks.look import Look
+from atomstream.looks.record import Record
+from atomstream.looks.report import Section
+from atomstream.looks.table import Encoded, Table
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
 ROWS = 4096  # coded at a time
@@ -42,7 +43,7 @@ UNITS = {
 }
 
 
-class RowsView(common.CommonView):
+class RowsLook(Look):
     """Dictionaries of rows: nonnegative, signed, or made of samples."""
 
     learned_from = "rows"
@@ -91,15 +92,10 @@ class RowsView(common.CommonView):
         """Return shares of code and energy, and the largest features or samples of atoms."""
         model, names = record.model, record.names
 
-        def parts(atom: int) -> str:
-            return ", ".join(f"{part.share:.0%} of row {part.id}" for part in model.explain(atom))
-
         def largest(atom: int) -> str:
             return _largest(model.components_[atom], names)
 
-        if hasattr(model, "explain"):
-            return common.atoms_table(record, most, "made of", parts)
-        return common.atoms_table(record, most, "largest features", largest)
+        return sections.atoms_table(record, most, "largest features", largest)
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as patches, bars or curves, and their shares."""
@@ -108,11 +104,14 @@ class RowsView(common.CommonView):
         few = _few(record)
         shown, units = _in_units(model, of_data=not few)
         if record.shape is not None:
-            figure, kind = plots.atoms(shown, record.shape), "patches"
+            figure, kind = drawings.atoms(shown, record.shape), "patches"
         elif few:
-            figure, kind = plots.bars(model, record.names), "the features that weigh most in each"
+            figure, kind = (
+                drawings.bars(model, record.names),
+                "the features that weigh most in each",
+            )
         else:
-            figure, kind = plots.curves(shown), "curves over the features"
+            figure, kind = drawings.curves(shown), "curves over the features"
         if record.shape is None:
             n_drawn = min(len(figure.axes), n_atoms)
         caption = (
@@ -120,10 +119,10 @@ class RowsView(common.CommonView):
             f"of the table), with the importance of each.{units}"
         )
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
-            table = common.atoms_table(record, len(table.rows))
-        return [Section("atoms", "Atoms", caption, figure), common.importance(record, table)]
+            table = sections.atoms_table(record, len(table.rows))
+        return [Section("atoms", "Atoms", caption, figure), sections.importance(record, table)]
 
-    def users(self, record: Record) -> common.Users | None:
+    def users(self, record: Record) -> Users | None:
         """Return the rows held out, their codes, and how well these explain them."""
         model, rows = record.model, record.held_out
         if rows is None or not rows.shape[0]:
@@ -136,7 +135,7 @@ class RowsView(common.CommonView):
             made = np.asarray(model.inverse_transform(codes), np.float64)
         rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
         names, shown = record.held_out_names, self.drawn(record, rows)
-        return common.Users(
+        return Users(
             codes,
             lambda i: f"held-out {self.unit(record)} {i if names is None else names[i]}",
             f"Samples are {counted(rows.shape[0], 'row')} that were kept out of learning.",
@@ -165,13 +164,13 @@ class RowsView(common.CommonView):
             units = f" In units of the scale ({UNITS[_scale(record.model).kind]})."
         if record.shape is not None:
             units += " Errors are red where too much is reconstructed, and blue where too little."
-        figure = plots.triples(model, rows, record.shape, names=record.names)
+        figure = drawings.triples(model, rows, record.shape, names=record.names)
         measured = (
             f"On {counted(rows.shape[0], 'row')} that were kept out of learning. Stationarity is "
             "0 at a critical point; the surrogate gap tends to 0, up to the sampling error of "
             "these rows."
         )
-        figures = common.rounded(self.quality(record))
+        figures = sections.rounded(self.quality(record))
         return [
             Section("held_out", "Held-out rows", shown + units, figure),
             Section("quality", "Figures", measured, facts=figures),
@@ -183,7 +182,7 @@ class RowsView(common.CommonView):
         missing = 100 * notes["n_missing"] / max(notes["n_entries"], 1)
         skipped = record.settings.on_bad_line == "skip"
         return {
-            "inputs": common.inputs(record),
+            "inputs": sections.inputs(record),
             "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
             **({"rows left out as bad": f"{notes['n_skipped']:,}"} if skipped else {}),
             "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
@@ -206,7 +205,7 @@ class RowsView(common.CommonView):
         settings, shape = record.settings, record.shape
         if settings is None or shape is None or shape[:2] != (settings.patch, settings.patch):
             raise InputError(f"{record.path} is no run that has learned from images.")
-        out = common.place_of_image(record, source, out)
+        out = place_of_image(record, source, out)
         pixels = load_image(source, color=len(shape) == 3)
         if min(pixels.shape[:2]) < shape[0]:
             raise InputError(f"{source} is smaller than a patch of {shape[0]} x {shape[1]} pixels.")
@@ -216,14 +215,11 @@ class RowsView(common.CommonView):
             )
         center = "patch" if settings.center else None
         rebuilt = images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
-        return common.write_rebuilt(out, pixels, rebuilt)
+        return write_rebuilt(out, pixels, rebuilt)
 
-    def image_dictionary(self, record: Record) -> Any:
-        """Return the atoms of a run on images as an `ImageDictionary`."""
-        if record.shape is None:
-            return super().image_dictionary(record)
-        with named(record.path):
-            return ImageDictionary.from_learner(record.model, record.shape)
+    def patch_shape(self, record: Record) -> tuple[int, ...]:
+        """Return the shape of the patches, for a run on images."""
+        return super().patch_shape(record) if record.shape is None else record.shape
 
 
 def _largest(row: NDArray, names: Sequence[str] | None) -> str:
@@ -233,7 +229,7 @@ def _largest(row: NDArray, names: Sequence[str] | None) -> str:
     return ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if names and row[i])
 
 
-def _kept(users: common.Users | None, record: Record) -> common.Users | None:
+def _kept(users: Users | None, record: Record) -> Users | None:
     """Return samples that a run has kept by their largest features, where these have names."""
     values = record.notes.get("sample_values")
     if users is None or values is None or not _few(record):
@@ -247,7 +243,7 @@ def _scale(model: Any) -> Scaling:
 
 def _few(record: Record) -> bool:
     """Return whether atoms are shown by their features, rather than as patches or curves."""
-    named = record.names is not None or record.model.n_features_in_ <= plots.FEW
+    named = record.names is not None or record.model.n_features_in_ <= drawings.FEW
     return named and record.shape is None
 
 

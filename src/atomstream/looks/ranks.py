@@ -1,25 +1,21 @@
-"""Plots of numbers of atoms compared: errors, stability, and which atoms split."""
+"""Numbers of atoms compared: errors, stability, and which atoms split."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import Ranks, empty
-from atomstream.viz.plots.consensus import Replicated
-from atomstream.viz.plots.style import BLUE, ORANGE, TEXT, TICK, labelled
+from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, empty, labelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["rank", "rank_data", "rank_tree", "rank_tree_data"]
 
-
-def rank_data(choice: Ranks) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
+def rank_data(choice: Any) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
     """Return what `rank` draws.
 
     These are ranks, mean errors on hidden entries, their standard errors, stability, choice.
@@ -27,7 +23,7 @@ def rank_data(choice: Ranks) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
     return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
 
 
-def rank(choice: Ranks) -> Figure:
+def rank(choice: Any) -> Figure:
     """Draw the error on hidden entries and the stability of the atoms against their number.
 
     Parameters
@@ -79,7 +75,7 @@ class Level(NamedTuple):
     cosines: NDArray
 
 
-def rank_tree_data(model: Replicated, ranks: Sequence[int] | None = None) -> list[Level]:
+def rank_tree_data(model: Any, ranks: Sequence[int] | None = None) -> list[Level]:
     """Return what `rank_tree` draws, one level for each rank.
 
     Parameters
@@ -114,7 +110,7 @@ def _cosines(rows: NDArray, others: NDArray) -> NDArray:
     return np.abs(found) if (rows < 0).any() else found
 
 
-def rank_tree(model: Replicated, ranks: Sequence[int] | None = None) -> Figure:
+def rank_tree(model: Any, ranks: Sequence[int] | None = None) -> Figure:
     """Draw which atoms split as the number of atoms grows.
 
     A disc for each consensus atom, one column for each rank: its area is the importance, its number

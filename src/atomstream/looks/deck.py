@@ -1,8 +1,8 @@
-"""The cards of a report: what is known of each atom, gathered from a record."""
+"""What is known of each atom, made into the cards of a report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,19 +12,18 @@ from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.history import Trace
-from atomstream.runs.edits import Edits
-from atomstream.runs.record import Record
-from atomstream.runs.task import Table
-from atomstream.viz.cards import Card, Cards, Picture, Sample, Term
-from atomstream.viz.similarity import by_similarity
+from atomstream.looks.cards import Card, Cards, Picture, Sample, Term
+from atomstream.looks.edits import Edits
+from atomstream.looks.similarity import by_similarity
+from atomstream.looks.table import Table
 
-MOST_CARDS = 500
-MOST_SAMPLES, MOST_USED = 4, 3  # samples of an atom, and atoms named beside a sample
-MOST_TIMES = 60
-LEAST = 1e-3  # share of a code from which on a sample uses an atom
+MAX_CARDS = 500
+MAX_SAMPLES, MAX_USED = 4, 3  # samples of an atom, and atoms named beside a sample
+MAX_TIMES = 60
+MIN_SHARE = 1e-3  # share of a code from which on a sample uses an atom
 
 
-class Course(NamedTuple):
+class UsageOverTime(NamedTuple):
     """Shares of the atoms over time.
 
     Attributes
@@ -82,32 +81,32 @@ class Users:
 
     def of(self, atom: int) -> list[Sample]:
         """Return the samples that use an atom most."""
-        order = np.argsort(-np.abs(self.codes[:, atom]), kind="stable")[:MOST_SAMPLES]
-        return [self._sample(int(i), atom) for i in order if self.shares[i, atom] > LEAST]
+        order = np.argsort(-np.abs(self.codes[:, atom]), kind="stable")[:MAX_SAMPLES]
+        return [self._sample(int(i), atom) for i in order if self.shares[i, atom] > MIN_SHARE]
 
     def _sample(self, i: int, atom: int) -> Sample:
-        most = np.argsort(-self.shares[i], kind="stable")[:MOST_USED]
+        most = np.argsort(-self.shares[i], kind="stable")[:MAX_USED]
         return Sample(
             self.label(i),
             float(self.shares[i, atom]),
             self.picture and self.picture(i),
             self.text(i) if self.text else "",
-            [(int(j), float(self.shares[i, j])) for j in most if self.shares[i, j] > LEAST],
+            [(int(j), float(self.shares[i, j])) for j in most if self.shares[i, j] > MIN_SHARE],
         )
 
 
-def users_of(record: Record, shown: list[Picture], among: str) -> Users | None:
+def users_of(notes: Mapping[str, Any], shown: list[Picture], among: str) -> Users | None:
     """Return the samples that a run has kept; None where it kept none.
 
     Parameters
     ----------
-    record : Record
+    notes : mapping
+        What the run keeps beside the model.
     shown : list of Picture
         How they look; empty where they are not drawn.
     among : str
         What they are, such as "frames of the video".
     """
-    notes = record.notes
     if "sample_codes" not in notes:
         return None
     n_looked_at, texts = int(notes["n_looked_at"]), notes["sample_texts"]
@@ -121,63 +120,62 @@ def users_of(record: Record, shown: list[Picture], among: str) -> Users | None:
 
 
 class Deck:
-    """Makes the cards of a record.
+    """Makes the cards of a report.
 
     Parameters
     ----------
-    record : Record
     table : Table
         Of the atoms that get a card.
+    edits : Edits
+        Those made so far, with the number of atoms and the step of the model.
     pictures, terms : list
         How each atom of the model looks, and the words of each topic; or empty.
     users : Users or None
-    course : Course or None
+    usage : UsageOverTime or None
     past : (list of int, list of lists of Picture)
         How many samples were learned from at earlier moments, and how each atom looked then.
     atoms : ndarray of shape (n_atoms, ...)
+    changes : (ndarray of shape (n_atoms,), int), or None
+        How far each atom has turned, and since how many samples.
     """
 
     def __init__(
         self,
-        record: Record,
         table: Table,
+        edits: Edits,
         *,
         pictures: list[Picture],
         terms: list[list[Term]],
         users: Users | None,
-        course: Course | None,
+        usage: UsageOverTime | None,
         past: tuple[list[int], list[list[Picture]]],
         atoms: NDArray,
+        changes: tuple[NDArray, int] | None,
     ) -> None:
-        self._record, self._table = record, table
-        self._pictures, self._terms = pictures, terms
-        self._users, self._course = users, course
+        self._table, self._edits = table, edits
+        self._pictures, self._terms, self._users = pictures, terms, users
         numbers = [row[0] for row in table.rows]
-        if self._course is not None and self._course.shares.shape[1] <= max(numbers):
-            self._course = None  # of fewer atoms than there are now
+        # A usage of fewer atoms than there are now says nothing of them.
+        known = usage is not None and usage.shares.shape[1] > max(numbers)
+        self._usage = usage if known else None
         moments, self._past = past
-        self._frames = [] if self._course is None else _frames(self._course.places, moments)
-        known = len(atoms) > max(numbers)
-        likeness = by_similarity(atoms[numbers]).tolist() if known else []
+        self._frames = [] if self._usage is None else _frames(self._usage.places, moments)
+        likeness = by_similarity(atoms[numbers]).tolist() if len(atoms) > max(numbers) else []
         self._places = {numbers[i]: place for place, i in enumerate(likeness)}
-        errors = None if self._users is None else self._users.errors()
-        changes = changes_of(record)
+        errors = None if users is None else users.errors()
         self._figures = {"error": errors, "change": None if changes is None else changes[0]}
         self._since = 0 if changes is None else changes[1]
 
     def cards(self) -> Cards:
         """Return all of them."""
-        record, edits = self._record, self._record.edits
-        n_atoms = edits.n_atoms or record.n_atoms
-        edits = Edits(n_atoms, edits.made, edits.run, int(getattr(record.learner, "n_steps_", 0)))
-        listed = edits.as_dict()
+        listed = self._edits.as_dict()
         return Cards(
             self._table.name,
             [self._card(row) for row in self._table.rows],
-            n_atoms,
-            times=[] if self._course is None else self._course.times,
+            self._edits.n_atoms,
+            times=[] if self._usage is None else self._usage.times,
             frames=self._frames,
-            notes=self._notes(n_atoms),
+            notes=self._notes(self._edits.n_atoms),
             origin={name: value for name, value in listed.items() if name != "edits"},
             edits={"edits": listed["edits"]},
         )
@@ -205,7 +203,7 @@ class Deck:
             past=[shown[atom] for shown in self._past] if self._frames else (),
             terms=self._terms[atom] if self._terms else (),
             samples=self._users.of(atom) if self._users else (),
-            course=() if self._course is None else self._course.shares[:, atom].tolist(),
+            course=() if self._usage is None else self._usage.shares[:, atom].tolist(),
             place=self._places.get(atom),
         )
 
@@ -246,9 +244,9 @@ def _frames(places: list[int], moments: list[int]) -> list[int]:
     return [*np.maximum(before, 0).tolist(), len(moments)]
 
 
-def changes_of(record: Record) -> tuple[NDArray, int] | None:
+def changes_of(history: Trace, learner: Any) -> tuple[NDArray, int] | None:
     """Return how far each atom has turned since the middle of the stream, and where that was."""
-    past, learner = record.history.snapshots, record.learner
+    past = history.snapshots
     state = getattr(learner, "state_", None)
     if len(past) < 2 or state is None:
         return None
@@ -262,13 +260,13 @@ def changes_of(record: Record) -> tuple[NDArray, int] | None:
     return np.clip(1 - cosines, 0, 2), past.n_samples[middle]
 
 
-def course_of(history: Trace, unit: str) -> Course | None:
+def usage_of(history: Trace, unit: str) -> UsageOverTime | None:
     """Return the shares of the atoms along the stream: means of at most so many stretches."""
     usage, n_samples = history.points["usage"], history.n_samples
     kept = [i for i, shares in enumerate(usage) if shares and len(shares) == len(usage[-1])]
     if len(kept) < 2:
         return None
-    parts = np.array_split(np.array(kept), min(len(kept), MOST_TIMES))
+    parts = np.array_split(np.array(kept), min(len(kept), MAX_TIMES))
     places = [n_samples[part[-1]] for part in parts]
     shares = np.array([np.mean([usage[i] for i in part], axis=0) for part in parts])
-    return Course([f"{place:,} {unit}" for place in places], shares, places)
+    return UsageOverTime([f"{place:,} {unit}" for place in places], shares, places)

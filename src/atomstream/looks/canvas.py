@@ -1,4 +1,4 @@
-"""Helpers of all plots: figures, panels, colours and names."""
+"""Colours and sizes of all pictures, and helpers for figures, panels and names."""
 
 from __future__ import annotations
 
@@ -11,72 +11,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.extras import library
-from atomstream.viz.plots.style import TICK
-from atomstream.viz.similarity import by_similarity
+from atomstream.looks.similarity import by_similarity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
+# The first two colours of the Okabe-Ito palette, which colour-blind readers can tell apart.
+BLUE, ORANGE = "#0072B2", "#D55E00"
+# The palette without yellow, which is too pale for a line; more kinds than that repeat it, paler.
+COLORS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+# Colour maps: pixels, entries with signs, weights from zero on, and sizes of errors.
+IMAGE, SIGNED, WEIGHT, ERROR = "gray", "RdBu_r", "Blues", "magma_r"
+# Sizes of text in points: heads of figures, titles and labels, ticks and numbers in cells.
+HEAD, TEXT, TICK = 10, 8, 7
 ORDERS = ("importance", "similarity")  # of atoms
 
 
-class Weighed(Protocol):
-    """A fitted estimator that knows how much its atoms matter."""
-
-    @property
-    def importance_(self) -> NDArray:
-        """Shares of the atoms in the code."""
-
-
-class Recoding(Protocol):
-    """A fitted dictionary that codes samples and rebuilds them."""
-
-    def transform(self, X: NDArray) -> NDArray:
-        """Return codes."""
-
-    def inverse_transform(self, codes: NDArray) -> NDArray:
-        """Return samples from codes."""
+def colour(number: int) -> tuple[float, float, float]:
+    """Return the colour of kind ``number`` of something, as red, green and blue from 0 to 1."""
+    turn, place = divmod(number, len(COLORS))
+    parts = (int(COLORS[place][i : i + 2], 16) / 255 for i in (1, 3, 5))
+    pale = 1 - 0.6**turn
+    red, green, blue = (part + pale * (0.9 - part) for part in parts)
+    return red, green, blue
 
 
-class Ranks(Protocol):
-    """A choice among numbers of atoms."""
-
-    @property
-    def ranks(self) -> NDArray:
-        """The numbers tried."""
-
-    @property
-    def error(self) -> NDArray:
-        """Mean errors on hidden entries."""
-
-    @property
-    def baseline(self) -> float:
-        """The error of the means of the columns."""
-
-    @property
-    def error_se(self) -> NDArray:
-        """Their standard errors."""
-
-    @property
-    def stability(self) -> NDArray:
-        """Share of the replicates that have the atoms."""
-
-    @property
-    def rank(self) -> int:
-        """The number chosen."""
+def labelled(axes: Any, **texts: str) -> None:
+    """Set ``title``, ``xlabel`` and ``ylabel`` of axes in the sizes of the style."""
+    for place, text in texts.items():
+        getattr(axes, f"set_{place}")(text, fontsize=TEXT)
+    axes.tick_params(labelsize=TICK)
 
 
-class Fitted(Weighed, Protocol):
+class Fitted(Protocol):
     """A fitted dictionary, as the plots see it."""
 
     @property
     def components_(self) -> NDArray:
         """The atoms, along the first axis."""
 
+    @property
+    def importance_(self) -> NDArray:
+        """Shares of the atoms in the code."""
 
-def most_important(model: Weighed, n_atoms: int | None = None) -> NDArray:
+
+def most_important(model: Fitted, n_atoms: int | None = None) -> NDArray:
     """Return the numbers of the atoms that matter most, the first one most."""
     return np.argsort(-model.importance_, kind="stable")[:n_atoms]
 

@@ -1,77 +1,138 @@
-"""Plots of a consensus of replicates: what they agree on, and how surely."""
+"""A consensus of replicates: the choice, the clusters, atoms with intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.viz.plots.canvas import Fitted, empty, heading, panels, plain, write_names
-from atomstream.viz.plots.style import BLUE, ORANGE, SIGNED, TEXT, TICK, WEIGHT, labelled
+from atomstream.core.checks import counted
+from atomstream.looks import drawings, ranks, sections
+from atomstream.looks.canvas import (
+    BLUE,
+    ORANGE,
+    SIGNED,
+    TEXT,
+    TICK,
+    WEIGHT,
+    empty,
+    heading,
+    labelled,
+    panels,
+    plain,
+    write_names,
+)
+from atomstream.looks.record import Record
+from atomstream.looks.report import Section
+from atomstream.looks.rows import RowsLook
+from atomstream.looks.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = [
-    "clustergram",
-    "clustergram_data",
-    "intervals",
-    "intervals_data",
-    "usage_maps",
-    "usage_maps_data",
-]
 
 MOST = 1500  # atoms that are drawn in a clustergram
 FEW = 32  # features that are drawn as bars
 NAMED = 5  # places of a map that are named
 
 
-class Agreement(Protocol):
-    """What the replicates of a rank agree on."""
+class ConsensusLook(RowsLook):
+    """Atoms that many replicates agree on."""
 
-    @property
-    def labels(self) -> NDArray:
-        """The consensus atom of each atom, (n_replicates, n_components); -1 for none."""
+    quality_on = "rows that replicates left out"
+    samples = "{unit} of the inputs"
 
-    @property
-    def atoms(self) -> NDArray:
-        """The consensus atoms."""
+    def plot(self, model: Any, **options: Any) -> Figure:
+        """Draw the atoms with their intervals."""
+        return intervals(model, **options)
 
-    @property
-    def importance(self) -> NDArray:
-        """Share of each atom in codes times lengths."""
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+        model = record.model
+        ranks, replicates = model.ensemble_.ranks, model.ensemble_.n_replicates
+        found, of = counted(model.n_components_, "atom"), counted(model.n_features_in_, "feature")
+        return {
+            "model": f"ConsensusNMF, {found} of {of}",
+            "choice": model.choice_.reason,
+            "compared": f"{counted(len(ranks), 'number')} of atoms, {ranks[0]} to {ranks[-1]}, "
+            f"with {counted(replicates, 'replicate')} each",
+            "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
+        }
 
-    @property
-    def share(self) -> NDArray:
-        """Share of the replicates that have each atom."""
+    def quality(self, record: Record) -> dict[str, float]:
+        """Return the errors of the rank that was chosen, and how stable its atoms are."""
+        choice = record.model.choice_
+        at = int(np.flatnonzero(choice.ranks == choice.rank)[0])
+        return {
+            "error on hidden entries": float(choice.error[at]),
+            "its standard error": float(choice.error_se[at]),
+            "error of the means of the columns": float(choice.baseline),
+            "stability": float(choice.stability[at]),
+        }
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return the share, the stability and the largest features of each atom."""
+        model, names = record.model, record.names
+        heads = {"code_share": "share of code times length", "stability": "replicates that have it"}
+        rows: list[tuple[Any, ...]] = []
+        for atom, entries in enumerate(model.components_[:most]):
+            row = (atom, float(model.importance_[atom]), float(model.stability_[atom]))
+            top = np.argsort(-np.abs(entries), kind="stable")[:4]
+            largest = [f"{names[i]} {entries[i]:.2g}" for i in top if entries[i]] if names else []
+            rows.append((*row, ", ".join(largest)) if names else row)
+        return Table("atom", heads | ({"features": "largest features"} if names else {}), rows)
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the choice, the atoms with intervals, and the clusters."""
+        model, choice = record.model, record.model.choice_
+        caption = (
+            f"{choice.reason} Above, the error on hidden entries of rows that a replicate has left "
+            "out, with its standard error; below, the share of the replicates that have the "
+            "consensus atoms."
+        )
+        found = [Section("choice", "Numbers of atoms", caption, ranks.rank(choice))]
+        caption = "The consensus atoms with intervals of 95 % over the replicates that have them."
+        if record.shape is not None:
+            caption = "The consensus atoms as patches, most important first."
+            figure = drawings.atoms(model, record.shape)
+        else:
+            figure = intervals(model, record.names)
+        found.append(Section("atoms", "Atoms", caption, figure))
+        found.append(sections.table_section("importance", "The atoms", self.table(record)))
+        caption = (
+            "Cosines of all atoms of the replicates: a dark square with a pale surrounding is an "
+            "atom that returns and is like no other."
+        )
+        figure = clustergram(model)
+        return [*found, Section("clusters", "Atoms of all replicates", caption, figure)]
+
+    def judged(self, record: Record) -> list[Section]:
+        """Return the measures of every rank."""
+        choice = record.model.choice_
+        heads = ["atoms", "stability, %", "error", "standard error", "silhouette", "cophenetic"]
+        rows = [
+            (
+                row["rank"],
+                100 * row["stability"],
+                f"{row['error']:.4g}",
+                f"{row['error_se']:.2g}",
+                f"{row['silhouette']:.3f}",
+                f"{row['cophenetic']:.3f}",
+            )
+            for row in choice.table
+        ]
+        caption = f"The means of the columns have an error of {choice.baseline:.4g}."
+        return [Section("ranks", "All numbers of atoms", caption, columns=heads, rows=rows)]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the rows."""
+        known = super().source(record)
+        del known["rows held out"]
+        return known
 
 
-class Replicated(Fitted, Protocol):
-    """A fitted consensus of replicates."""
-
-    @property
-    def n_components_(self) -> int:
-        """The rank chosen."""
-
-    @property
-    def replicates_(self) -> Mapping[int, Sequence[Fitted]]:
-        """The replicates of each rank."""
-
-    @property
-    def intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the atoms' entries."""
-
-    @property
-    def stability_(self) -> NDArray:
-        """Share of the replicates that have each atom."""
-
-    def consensus(self, rank: int | None = None) -> Agreement:
-        """Return what the replicates of a rank agree on."""
-
-
-def clustergram_data(model: Replicated, rank: int | None = None) -> tuple[NDArray, NDArray]:
+def clustergram_data(model: Any, rank: int | None = None) -> tuple[NDArray, NDArray]:
     """Return what `clustergram` draws.
 
     Parameters
@@ -103,7 +164,7 @@ def clustergram_data(model: Replicated, rank: int | None = None) -> tuple[NDArra
     return np.abs(cosines) if (rows < 0).any() else cosines, labels[order]
 
 
-def clustergram(model: Replicated, rank: int | None = None) -> Figure:
+def clustergram(model: Any, rank: int | None = None) -> Figure:
     """Draw the cosines of all atoms of all replicates, ordered by the consensus atoms.
 
     A dark square on the diagonal for each atom, and white beside it, is an atom that returns and is
@@ -133,7 +194,7 @@ def clustergram(model: Replicated, rank: int | None = None) -> Figure:
 
 
 def intervals_data(
-    model: Replicated, names: Sequence[str] | None = None, top: int = 10
+    model: Any, names: Sequence[str] | None = None, top: int = 10
 ) -> list[tuple[list[str] | None, NDArray, NDArray, NDArray]]:
     """Return what `intervals` draws for each atom: names, entries, lower and upper ends.
 
@@ -163,7 +224,7 @@ def intervals_data(
 
 
 def intervals(
-    model: Replicated, names: Sequence[str] | None = None, *, top: int = 10, n_columns: int = 3
+    model: Any, names: Sequence[str] | None = None, *, top: int = 10, n_columns: int = 3
 ) -> Figure:
     """Draw the consensus atoms with their intervals of 95 %.
 

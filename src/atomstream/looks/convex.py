@@ -1,42 +1,36 @@
-"""Plots of atoms that are convex combinations of samples: their representatives."""
+"""Atoms that are convex combinations of samples: their representatives."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.viz.plots.canvas import Weighed, most_important, panels, plain
-from atomstream.viz.plots.style import BLUE, TEXT, TICK
+from atomstream.looks import sections
+from atomstream.looks.canvas import BLUE, TEXT, TICK, most_important, panels, plain
+from atomstream.looks.record import Record
+from atomstream.looks.rows import RowsLook
+from atomstream.looks.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["parts", "parts_data"]
+
+class ConvexLook(RowsLook):
+    """Dictionaries of rows whose atoms are made of samples."""
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return shares of code and energy, and the largest samples of atoms."""
+
+        def parts(atom: int) -> str:
+            found = record.model.explain(atom)
+            return ", ".join(f"{part.share:.0%} of row {part.id}" for part in found)
+
+        return sections.atoms_table(record, most, "made of", parts)
 
 
-class Part(Protocol):
-    """A representative of an atom."""
-
-    @property
-    def id(self) -> object:
-        """Name of the sample."""
-
-    @property
-    def share(self) -> float:
-        """Its share in the atom."""
-
-
-class Explained(Weighed, Protocol):
-    """A fitted dictionary whose atoms are combinations of samples."""
-
-    def explain(self, atom: int, top: int) -> Sequence[Part]:
-        """Return the largest representatives of an atom."""
-
-
-def parts_data(model: Explained, top: int = 5) -> list[tuple[list[str], NDArray, float]]:
+def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float]]:
     """Return what `parts` draws, most important atom first.
 
     Parameters
@@ -59,7 +53,7 @@ def parts_data(model: Explained, top: int = 5) -> list[tuple[list[str], NDArray,
     return drawn
 
 
-def parts(model: Explained, *, top: int = 5, n_columns: int = 3) -> Figure:
+def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> Figure:
     """Draw the shares of the largest representatives of each atom as bars, with their ids.
 
     Parameters

@@ -20,7 +20,7 @@ from typing import Any
 from atomstream.core.extras import library
 from atomstream.core.progress import followed
 from atomstream.io.files import whole_file
-from atomstream.viz.cards import Cards, course_points
+from atomstream.looks.cards import Cards, course_points
 
 __all__ = ["Section", "write_figures", "write_report"]
 
@@ -106,7 +106,7 @@ def _page(
 ) -> str:
     """Return the text of the page."""
     script, style, template = (
-        (files("atomstream.viz") / "page" / name).read_text(encoding="utf-8")
+        (files("atomstream.looks") / "page" / name).read_text(encoding="utf-8")
         for name in ("report.js", "report.css", "report.html.jinja")
     )
     page = library("jinja2", "Reports").Environment(autoescape=True).from_string(template)

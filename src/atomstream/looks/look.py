@@ -1,0 +1,312 @@
+"""The one way to look at a model: its atoms drawn, its table, its words, its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.core.checks import plural
+from atomstream.exceptions import InputError, MissingLibraryError
+from atomstream.looks import sections
+from atomstream.looks.cards import Cards, Picture, Term, pictures
+from atomstream.looks.deck import (
+    MAX_CARDS,
+    Deck,
+    UsageOverTime,
+    Users,
+    changes_of,
+    usage_of,
+    users_of,
+)
+from atomstream.looks.edits import EDITS, Edits, read_edits
+from atomstream.looks.record import Record
+from atomstream.looks.report import Section, write_report
+from atomstream.looks.table import Encoded, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Look", "look_of", "register_look"]
+
+MAX_PAST = 1 << 22  # signs of all pictures of the past in a report
+MAX_THUMBNAILS = 12
+ALL = 2**62  # rows of a table
+BOX = "display:inline-block;margin:4px;text-align:center;font:11px sans-serif;vertical-align:top"
+SHOWN = "width:64px;height:48px;object-fit:contain;image-rendering:pixelated;display:block"
+
+_REGISTERED: dict[type, type[Look]] = {}
+
+
+class Look:
+    """How models of one kind are looked at: every verb that does not learn goes through one.
+
+    As it is, it suits any fitted estimator with ``components_`` and ``importance_``. The look of a
+    kind of model replaces what it can say better.
+    """
+
+    learned_from: ClassVar[str] = "samples"  # such as "a network"
+    of: ClassVar[str] = "sample"  # what the objective is a mean over
+    title: ClassVar[str] = "Atoms"
+    samples: ClassVar[str] = "{unit}"  # among which those that use an atom most were found
+    quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
+    has_ids: ClassVar[bool] = False  # whether `encode` takes columns that name rows
+    skips: ClassVar[bool] = False  # whether it can go on after a row that cannot be coded
+
+    # -- in a notebook
+
+    def plot(self, model: Any, **options: Any) -> Figure:
+        """Draw the atoms of a model: rows as bars where features are few or have names."""
+        from atomstream.looks import drawings
+
+        names = getattr(model, "feature_names_in_", None)
+        if names is None and model.components_.shape[1] > drawings.FEW:
+            return drawings.curves(model, **options)
+        return drawings.bars(model, None if names is None else [*map(str, names)], **options)
+
+    def thumbnails(self, model: Any) -> str:
+        """Return the most important atoms as HTML, nothing without the library for pictures."""
+        order = np.argsort(-model.importance_, kind="stable")[:MAX_THUMBNAILS]
+        try:
+            shown = self.small(np.asarray(model.components_)[order])
+        except MissingLibraryError:
+            return ""
+        return "".join(
+            f'<div style="{BOX}">{_html(picture)}{atom}: '
+            f"{100 * model.importance_[atom]:.1f} %</div>"
+            for atom, picture in zip(order, shown, strict=bool(shown))
+        )
+
+    def small(self, values: NDArray) -> list[Picture]:
+        """Return small pictures of atoms or samples; empty where there is nothing to draw."""
+        drawable = values.ndim in (2, 3) or (values.ndim == 4 and values.shape[3] == 3)
+        return pictures(values) if drawable and values.size else []
+
+    # -- the atoms: in a table, and one by one
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return the most important atoms, at most so many."""
+        shares = record.model.importance_
+        order = np.argsort(-shares, kind="stable")[:most].tolist()
+        rows = [(atom, float(shares[atom])) for atom in order]
+        return Table("atom", {"code_share": "share of code times length"}, rows)
+
+    def n_atoms(self, record: Record) -> int:
+        """Return the number of atoms, by which edits know them."""
+        return 1 + max((row[0] for row in self.table(record, ALL).rows), default=-1)
+
+    def edits(self, record: Record) -> Edits:
+        """Return what people have decided about the atoms; nothing for a model in memory."""
+        path = record.results / EDITS
+        if (record.task is not None or record.path.is_file()) and path.exists():
+            return read_edits(path, self.n_atoms(record))
+        steps = int(getattr(record.learner, "n_steps_", 0))
+        return Edits(0, {}, record.notes.get("run", ""), steps)
+
+    def edited(self, record: Record, most: int) -> Table:
+        """Return the most important atoms as they read with the edits."""
+        edits = self.edits(record)
+        return edits.table(self.table(record, ALL if edits.made else most), most)
+
+    def atoms(self, record: Record) -> NDArray:
+        """Return all atoms in the shape of the data, (n_atoms, ...)."""
+        return np.asarray(getattr(record.model, "components_", np.zeros(0)))
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures of atoms or samples in the shape of the samples of a run."""
+        return self.small(values if record.shape is None else values.reshape(-1, *record.shape))
+
+    def pictures(self, record: Record) -> list[Picture]:
+        """Return small pictures of all atoms; empty where there is nothing to draw."""
+        return self.drawn(record, self.atoms(record))
+
+    def terms(self, record: Record) -> list[list[Term]]:
+        """Return the words of all topics; empty where atoms are not made of words."""
+        return []
+
+    def users(self, record: Record) -> Users | None:
+        """Return samples and their codes, by default those that the run has kept."""
+        shown = self.drawn(record, np.asarray(record.notes.get("sample_values", np.zeros(0))))
+        return users_of(record.notes, shown, self.samples.format(unit=plural(self.unit(record))))
+
+    def usage(self, record: Record) -> UsageOverTime | None:
+        """Return the shares of the atoms over time; None where not known."""
+        return usage_of(record.history, plural(self.unit(record)))
+
+    def past(self, record: Record, now: list[Picture]) -> tuple[list[int], list[list[Picture]]]:
+        """Return how many samples were learned from at some moments, and pictures of all atoms."""
+        shape, shots = self.atoms(record).shape, record.history.snapshots
+        kept = [atoms for atoms in shots.atoms if atoms.size == np.prod(shape)]
+        if not now or len(kept) < len(shots):
+            return [], []
+        size = sum(len(look.png) + sum(map(len, look.curves)) for look in now)
+        n_shots = min(len(kept), MAX_PAST // max(size, 1))
+        some = np.unique(np.linspace(0, len(kept) - 1, n_shots).round().astype(int)).tolist()
+        shown = [self.drawn(record, kept[i].reshape(shape)) for i in some]
+        return [shots.n_samples[i] for i in some], shown
+
+    def cards(self, record: Record) -> Cards | None:
+        """Return the atoms one by one for the report; None where they are not numbered."""
+        table = self.table(record, MAX_CARDS)
+        if not table.rows:
+            return None
+        edits, now = self.edits(record), self.pictures(record)
+        n_atoms = edits.n_atoms or self.n_atoms(record)
+        steps = int(getattr(record.learner, "n_steps_", 0))
+        return Deck(
+            table,
+            replace(edits, n_atoms=n_atoms, step=steps),
+            pictures=now,
+            terms=self.terms(record),
+            users=self.users(record),
+            usage=self.usage(record),
+            past=self.past(record, now),
+            atoms=self.atoms(record),
+            changes=changes_of(record.history, record.learner),
+        ).cards()
+
+    # -- the report
+
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+        return {"model": type(record.model).__name__}
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the sections on what was learned."""
+        figure, table = self.plot(record.model), self.table(record)
+        return [
+            Section("atoms", "Atoms", "The atoms, most important first.", figure),
+            sections.importance(record, table),
+        ]
+
+    def judged(self, record: Record) -> list[Section]:
+        """Return the sections on how well it was learned, besides the objective."""
+        return []
+
+    def quality(self, record: Record) -> dict[str, float]:
+        """Return figures that say how good the model is; empty where nothing is known."""
+        return dict(record.notes.get("figures", {}))
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the inputs of a run."""
+        return {}
+
+    def facts(self, record: Record) -> dict[str, Any]:
+        """Return the run in a few lines."""
+        facts = self.known(record) | sections.progress(record)
+        if hasattr(record.learner, "batch_objective_"):
+            mean = f"{record.objective:.6g} per {self.unit(record)}"
+            facts["objective"] = f"{mean}, recent batches before their update"
+        return facts
+
+    def sections(self, record: Record) -> list[Section]:
+        """Return the sections of the report."""
+        source = {} if record.settings is None else self.source(record)
+        unit = self.unit(record)
+        chapters = {
+            "What was learned": [
+                *self.learned(record),
+                *sections.became(record, plural(unit)),
+            ],
+            "How well": [*self.judged(record), *sections.learning(record, unit)],
+            "From what": [Section("inputs", "", facts=source)] if source else [],
+            "How": [Section("how", "", facts=sections.how(record))],
+        }
+        return [
+            replace(section, chapter="" if number else chapter)
+            for chapter, found in chapters.items()
+            for number, section in enumerate(found)
+        ]
+
+    def report(self, record: Record, folder: Path, name: str) -> Path:
+        """Write the report of a model that is called ``name``, and return the path of its page."""
+        facts, found, cards = self.facts(record), self.sections(record), self.cards(record)
+        return write_report(folder, f"{self.title} of {name}", facts, found, cards=cards)
+
+    def unit(self, record: Record) -> str:
+        """Return what the objective is a mean over."""
+        return self.of
+
+    # -- codes and reconstructions of files
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all inputs, block by block, with the columns that name rows."""
+        raise InputError(f"{record.path} has learned from {self.learned_from} and codes no rows.")
+
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+        """Write the reconstruction of an input, and return where and how close it is."""
+        of = self.learned_from
+        raise InputError(f"{record.path} has learned from {of} and rebuilds no files.")
+
+    def patch_shape(self, record: Record) -> tuple[int, ...]:
+        """Return the shape of the patches of images that the atoms are."""
+        raise InputError(
+            f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image "
+            "patches."
+        )
+
+
+def register_look(model: type, look: type[Look]) -> None:
+    """Let models of a class, and of those derived from it, be looked at in a way of your own.
+
+    Parameters
+    ----------
+    model : type
+        Class of fitted estimators.
+    look : type
+        Class derived from `Look`; it is made without arguments.
+
+    Examples
+    --------
+    >>> from atomstream import OnlineNMF
+    >>> from atomstream.looks import look_of, register_look
+    >>> from atomstream.looks.rows import RowsLook
+    >>> class Spectra(OnlineNMF):
+    ...     pass
+    >>> class SpectraLook(RowsLook):
+    ...     title = "Spectra"
+    >>> register_look(Spectra, SpectraLook)
+    >>> look_of(Spectra(3)).title
+    'Spectra'
+    """
+    if not (isinstance(look, type) and issubclass(look, Look)):
+        raise TypeError(f"look must be a class derived from Look, got {look!r:.80}.")
+    _REGISTERED[model] = look
+
+
+def look_of(model: Any) -> Look:
+    """Return how a model is looked at: as its class was registered, or as the class itself says.
+
+    Parameters
+    ----------
+    model : estimator
+
+    Raises
+    ------
+    InputError
+        For an object of a class without a look.
+    """
+    for kind in type(model).__mro__:
+        if kind in _REGISTERED:
+            return _REGISTERED[kind]()
+        if "_make_look" in vars(kind):
+            found: Look = model._make_look()
+            return found
+    raise InputError(
+        f"No look is known of a {type(model).__name__}; give a model of atomstream, or register "
+        "a look with atomstream.looks.register_look."
+    )
+
+
+def _html(picture: Picture) -> str:
+    if picture.png:
+        return f'<img style="{SHOWN}" alt="" src="data:image/png;base64,{picture.png}">'
+    lines = "".join(
+        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"/>'
+        for points in picture.curves
+    )
+    return f'<svg style="{SHOWN}" viewBox="0 0 120 60" preserveAspectRatio="none">{lines}</svg>'
