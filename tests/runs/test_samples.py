@@ -12,8 +12,9 @@ import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.domains.networks import Network
+from atomstream.looks import look_of
+from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.record import open_record, record_of
-from atomstream.runs.samples import Sample, Samples
 from atomstream.samplers.base import patches_of
 from atomstream.streams import windows
 
@@ -22,7 +23,7 @@ RNG = np.random.default_rng(0)
 
 def cards_of(path):
     record = open_record(path)
-    return record, record.view.cards(record)
+    return record, look_of(record.model).cards(record)
 
 
 def learned(path, *words):
@@ -170,7 +171,7 @@ def test_the_index_of_a_frame_names_rows_held_out():
     model = OnlineNMF(2, random_state=0).fit(frame)
     record = record_of(model, held_out=frame)
     codes = model.transform(frame)
-    check(record.view.cards(record), codes, lambda i: f"held-out row AAAC-{i}")
+    check(look_of(record.model).cards(record), codes, lambda i: f"held-out row AAAC-{i}")
 
 
 def test_atoms_of_all_materials_have_cards_of_their_own(tmp_path):

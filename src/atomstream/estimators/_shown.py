@@ -9,8 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from atomstream.looks.look import Look
-
 
 class Shown:
     """A model with atoms that can be drawn: `plot`, and thumbnails below its parameters."""
@@ -36,12 +34,6 @@ class Shown:
         if "shape" in options:
             return drawings.atoms(self, **options)  # type: ignore[arg-type]
         return look_of(self).plot(self, **options)
-
-    def _make_look(self) -> Look:
-        """Return how the model is looked at, in pictures, tables and reports."""
-        from atomstream.looks.rows import RowsLook
-
-        return RowsLook()
 
     def _thumbnails(self) -> str:
         from atomstream.looks.look import look_of

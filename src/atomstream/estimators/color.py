@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,6 @@ from atomstream.estimators.encoding import sparse_encode
 from atomstream.estimators.image import ImageDictionary
 from atomstream.io.images import LUMA
 from atomstream.streams import patch_view
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["ColorRestorer", "Restored"]
 
@@ -307,8 +304,3 @@ class ColorRestorer(Saved, BaseEstimator):
                 f"patch_size is {self.patch_size} and the model has learned patches of "
                 f"{self.classifier_.size} pixels; call fit to start over."
             )
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.color import ColorLook
-
-        return ColorLook()

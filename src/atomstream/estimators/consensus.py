@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,9 +17,6 @@ from atomstream.estimators._rank_choice import RankChoice, compare
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import LossChoice, RandomSource, Samples
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["ConsensusNMF"]
 
@@ -345,8 +342,3 @@ class ConsensusNMF(
             found = f"{type(self.ensemble_).__name__} and a {type(self.front_).__name__}"
             raise ValueError(f"expected an Ensemble and a dictionary model, found a {found}")
         self.ensemble_.validate()
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.consensus import ConsensusLook
-
-        return ConsensusLook()

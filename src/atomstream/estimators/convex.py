@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,9 +34,6 @@ from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_el
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["OnlineConvexMF"]
 
@@ -401,8 +398,3 @@ class OnlineConvexMF(OnlineDictionary):
                 )
         seed, shared = int(self._run.rng.integers(2**31)), self.assignment == "pooled"
         return starting_hulls(first, self.n_components, labels, seed, shared=shared)
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.convex import ConvexLook
-
-        return ConvexLook()

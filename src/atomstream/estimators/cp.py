@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,6 @@ from atomstream.penalties.ball import NormBall
 from atomstream.penalties.base import Penalty, project
 from atomstream.updates.loadings import LoadingSweep
 from atomstream.updates.reseeding import Reseeding
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["OnlineCPDictionary"]
 
@@ -400,8 +397,3 @@ class OnlineCPDictionary(OnlineDictionary):
         inputs.positive_only = codes.nonnegative and all(s.nonnegative for s in self._sets(1.0))
         inputs.two_d_array, inputs.three_d_array = self.reshape is None, True
         return tags
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.tensor import TensorLook
-
-        return TensorLook()

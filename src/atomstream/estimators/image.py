@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -29,9 +29,6 @@ from atomstream.estimators._called import called
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["ImageDictionary"]
 
@@ -342,11 +339,6 @@ class ImageDictionary(PatchLearning):
                 for rows in followed(drawn, n_batches, "learning from the image")
             )
         return learner.components_
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.image import ImageLook
-
-        return ImageLook()
 
 
 def _check_sigma(sigma: Any, most: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,6 @@ from atomstream.estimators.registry import resolve_chain
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import patches_of
 from atomstream.samplers.glauber import is_copy
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["NetworkDictionary"]
 
@@ -337,8 +334,3 @@ class NetworkDictionary(NetworkReconstruction):
         check_arrays(self, {"_totals": (len(totals), self.learner_.n_components)})
         if not isinstance(self._spacing, int) or self._spacing < 1:
             raise ValueError(f"usage at every {self._spacing!r:.80} steps")
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.network import NetworkLook
-
-        return NetworkLook()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,6 @@ from atomstream.estimators._views import view
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.schedules import Constant
 from atomstream.streams import windows
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["SeriesDictionary"]
 
@@ -396,8 +393,3 @@ class SeriesDictionary(SeriesForecast):
             good &= not self.__sklearn_is_fitted__() or self.components_.shape == shape
         if not good:
             raise ValueError("rows, predictions or atoms that do not fit together")
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.series import SeriesLook
-
-        return SeriesLook()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,9 +22,6 @@ from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["TopicModel"]
 
@@ -393,11 +390,6 @@ class TopicModel(LearnerInside):
                 f"n_features={known.n_features}, its parameters now say {self.vectorizer!r}, "
                 f"{self.n_features}; call fit to start over."
             )
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.text import TextLook
-
-        return TextLook()
 
 
 def _check_counts(counts: sp.csr_array) -> sp.csr_array:

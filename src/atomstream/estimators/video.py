@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from atomstream.estimators._video_coding import VideoCoding, in_batches
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.video import as_array, as_frames, n_frames_of, opened, pixel_courses
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["VideoDictionary"]
 
@@ -400,8 +397,3 @@ class VideoDictionary(VideoCoding):
         atoms = (self.learner_.n_components, n_features)
         if len(times) != len(self._kept) or any(part.shape != atoms for part in self._kept):
             raise ValueError(f"{len(times)} snapshots of other shapes than {atoms}")
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.video import VideoLook
-
-        return VideoLook()

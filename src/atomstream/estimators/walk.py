@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,6 @@ from atomstream.estimators._walk_factors import WalkFactors
 from atomstream.estimators._walk_learning import WalkLearning
 from atomstream.updates.hebbian import HebbianFactor
 from atomstream.updates.subspaces import median_subspace, orthonormal
-
-if TYPE_CHECKING:
-    from atomstream.looks.look import Look
 
 __all__ = ["RandomWalkFactorization"]
 
@@ -296,8 +293,3 @@ class RandomWalkFactorization(WalkLearning):
         left, right = sides[0] @ turned, sides[1] @ back.T
         power = 0.5 if self._scaling == "stationary" else 1.0
         return WalkFactors(left, values, right, self.visits_, self.min_visits, power)
-
-    def _make_look(self) -> Look:
-        from atomstream.looks.walk import WalkLook
-
-        return WalkLook()

@@ -2,13 +2,4 @@
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submodules={"plots", "report"},
-    submod_attrs={
-        "look": ["Look", "look_of", "register_look"],
-        "record": ["Record"],
-        "report": ["Section"],
-        "table": ["Table"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

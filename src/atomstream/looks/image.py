@@ -16,16 +16,7 @@ from atomstream.io.images import load_image
 from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.io.source import named
 from atomstream.looks import drawings, sections
-from atomstream.looks.canvas import (
-    HEAD,
-    IMAGE,
-    TEXT,
-    Fitted,
-    empty,
-    most_important,
-    panels,
-    plain,
-)
+from atomstream.looks.canvas import HEAD, IMAGE, TEXT, Fitted, empty, most_important, panels, plain
 from atomstream.looks.look import Look
 from atomstream.looks.record import Record
 from atomstream.looks.report import Section

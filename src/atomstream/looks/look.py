@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream import looks
 from atomstream.core.checks import plural
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.looks import sections
@@ -39,6 +40,21 @@ ALL = 2**62  # rows of a table
 BOX = "display:inline-block;margin:4px;text-align:center;font:11px sans-serif;vertical-align:top"
 SHOWN = "width:64px;height:48px;object-fit:contain;image-rendering:pixelated;display:block"
 
+# The looks of the models of the package, each loaded when it is first used.
+LOOKS = {
+    "ColorRestorer": "ColorLook",
+    "ConsensusNMF": "ConsensusLook",
+    "ImageDictionary": "ImageLook",
+    "NetworkDictionary": "NetworkLook",
+    "OnlineCPDictionary": "TensorLook",
+    "OnlineConvexMF": "ConvexLook",
+    "OnlineDictionaryLearning": "RowsLook",
+    "OnlineNMF": "RowsLook",
+    "RandomWalkFactorization": "WalkLook",
+    "SeriesDictionary": "SeriesLook",
+    "TopicModel": "TextLook",
+    "VideoDictionary": "VideoLook",
+}
 _REGISTERED: dict[type, type[Look]] = {}
 
 
@@ -279,7 +295,7 @@ def register_look(model: type, look: type[Look]) -> None:
 
 
 def look_of(model: Any) -> Look:
-    """Return how a model is looked at: as its class was registered, or as the class itself says.
+    """Return how a model is looked at: as its class was registered, or one that it is derived from.
 
     Parameters
     ----------
@@ -293,9 +309,9 @@ def look_of(model: Any) -> Look:
     for kind in type(model).__mro__:
         if kind in _REGISTERED:
             return _REGISTERED[kind]()
-        if "_make_look" in vars(kind):
-            found: Look = model._make_look()
-            return found
+        if kind.__name__ in LOOKS:
+            look: type[Look] = getattr(looks, LOOKS[kind.__name__])
+            return look()
     raise InputError(
         f"No look is known of a {type(model).__name__}; give a model of atomstream, or register "
         "a look with atomstream.looks.register_look."

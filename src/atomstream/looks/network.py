@@ -20,16 +20,7 @@ from atomstream.io.files import whole_file
 from atomstream.io.outputs import check_out, write_table
 from atomstream.io.source import InputFile, named
 from atomstream.looks import sections
-from atomstream.looks.canvas import (
-    BLUE,
-    ERROR,
-    HEAD,
-    ORANGE,
-    TEXT,
-    empty,
-    heading,
-    ordered,
-)
+from atomstream.looks.canvas import BLUE, ERROR, HEAD, ORANGE, TEXT, empty, heading, ordered
 from atomstream.looks.cards import Picture
 from atomstream.looks.look import Look
 from atomstream.looks.record import Record

@@ -15,16 +15,7 @@ from atomstream.io.outputs import Labels
 from atomstream.io.source import named
 from atomstream.io.video import Video, as_frames, open_video
 from atomstream.looks import drawings, sections
-from atomstream.looks.canvas import (
-    BLUE,
-    IMAGE,
-    ORANGE,
-    TEXT,
-    TICK,
-    empty,
-    heading,
-    most_important,
-)
+from atomstream.looks.canvas import BLUE, IMAGE, ORANGE, TEXT, TICK, empty, heading, most_important
 from atomstream.looks.look import Look
 from atomstream.looks.record import Record
 from atomstream.looks.report import Section
