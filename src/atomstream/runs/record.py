@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from atomstream.callbacks import History
 from atomstream.estimators._validation import check_X
@@ -65,10 +67,13 @@ def record_of(model: Any, *, held_out: Any = None, history: History | None = Non
     InputError
         For a model that has not learned, and for objects that no look is known of.
     """
-    look_of(model)
+    look_of(model)  # refuses what cannot be looked at
     name = type(model).__name__
-    if not model.__sklearn_is_fitted__():
-        raise InputError(f"This {name} has not learned anything; call fit before report.")
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        sentence = f"This {name} has not learned anything; call fit before report."
+        raise InputError(sentence) from None
     shape, names, empty, *_ = _beside(model, {})
     rows = None if held_out is None else check_X(model, held_out, reset=False)
     known = [str(label) for label in held_out.index] if hasattr(held_out, "iloc") else None
