@@ -21,9 +21,8 @@ from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
 from atomstream.looks.edits import read_edits
 from atomstream.looks.look import look_of
-from atomstream.looks.record import Record
+from atomstream.looks.record import Record, Table, cell
 from atomstream.looks.report import write_figures
-from atomstream.looks.table import Table, cell
 from atomstream.runs.notes import making_sense
 from atomstream.runs.record import open_record
 from atomstream.runs.task import heard

@@ -19,8 +19,7 @@ from atomstream.history import Trace, read_history
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import printable
 from atomstream.looks.look import look_of
-from atomstream.looks.record import Record
-from atomstream.looks.table import cell
+from atomstream.looks.record import Record, cell
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.tasks._passes import n_passes

@@ -11,10 +11,10 @@ from .look import look_of as look_of
 from .look import register_look as register_look
 from .network import NetworkLook as NetworkLook
 from .record import Record as Record
+from .record import Table as Table
 from .report import Section as Section
 from .rows import RowsLook as RowsLook
 from .series import SeriesLook as SeriesLook
-from .table import Table as Table
 from .tensor import TensorLook as TensorLook
 from .text import TextLook as TextLook
 from .video import VideoLook as VideoLook

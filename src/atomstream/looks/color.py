@@ -12,9 +12,8 @@ from atomstream.core.extras import library
 from atomstream.looks import drawings, sections
 from atomstream.looks.canvas import TEXT, colour, panels, plain
 from atomstream.looks.look import Look
-from atomstream.looks.record import Record
+from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -24,10 +24,9 @@ from atomstream.looks.canvas import (
     plain,
     write_names,
 )
-from atomstream.looks.record import Record
+from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.rows import RowsLook
-from atomstream.looks.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

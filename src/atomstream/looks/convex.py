@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from atomstream.looks import sections
 from atomstream.looks.canvas import BLUE, TEXT, TICK, most_important, panels, plain
-from atomstream.looks.record import Record
+from atomstream.looks.record import Record, Table
 from atomstream.looks.rows import RowsLook
-from atomstream.looks.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
-from atomstream.looks.table import Encoded, Table
+from atomstream.looks.record import Encoded, Table
 
 __all__ = ["EDITS", "Edit", "Edits", "read_edits"]
 

@@ -18,9 +18,7 @@ from atomstream.io.source import named
 from atomstream.looks import drawings, sections
 from atomstream.looks.canvas import HEAD, IMAGE, TEXT, Fitted, empty, most_important, panels, plain
 from atomstream.looks.look import Look
-from atomstream.looks.record import Record
-from atomstream.looks.report import Section
-from atomstream.looks.table import Table
+from atomstream.looks.record import Record, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +30,7 @@ class ImageLook(Look):
     learned_from = "images"
     of = "patch"
     samples = "patches, drawn anew"
+    instead = " and codes no rows; to rebuild one use: atomstream reconstruct RUN IMAGE"
 
     def plot(self, model: Any, **options: Any) -> Figure:
         """Draw the atoms as patches."""
@@ -50,23 +49,12 @@ class ImageLook(Look):
         """Return shares of code and energy of atoms."""
         return sections.atoms_table(record, most)
 
-    def learned(self, record: Record) -> list[Section]:
-        """Return the atoms as patches, and their shares."""
-        model = record.model
-        caption = (
-            f"{counted(len(model.components_), 'atom')} as patches, most important first, "
+    def caption(self, record: Record) -> str:
+        """Return what the picture of the atoms shows."""
+        return (
+            f"{counted(len(record.model.components_), 'atom')} as patches, most important first, "
             "with their importance; each from its smallest entry, black, to its largest, "
             "white."
-        )
-        figure = self.plot(model)
-        table = sections.importance(record, self.table(record))
-        return [Section("atoms", "Atoms", caption, figure), table]
-
-    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Any:
-        """Raise InputError: codes belong to patches, which overlap."""
-        raise InputError(
-            f"{record.path} has learned from images and codes no rows; to rebuild one use: "
-            "atomstream reconstruct RUN IMAGE"
         )
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:

@@ -25,9 +25,8 @@ from atomstream.looks.deck import (
     users_of,
 )
 from atomstream.looks.edits import EDITS, Edits, read_edits
-from atomstream.looks.record import Record
+from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section, write_report
-from atomstream.looks.table import Encoded, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +69,9 @@ class Look:
     title: ClassVar[str] = "Atoms"
     samples: ClassVar[str] = "{unit}"  # among which those that use an atom most were found
     quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
+    note: ClassVar[str] = ""  # on the table of atoms
     has_ids: ClassVar[bool] = False  # whether `encode` takes columns that name rows
+    instead: ClassVar[str] = " and codes no rows"  # what `encode` says, and what to do
     skips: ClassVar[bool] = False  # whether it can go on after a row that cannot be coded
 
     # -- in a notebook
@@ -192,12 +193,20 @@ class Look:
         return {"model": type(record.model).__name__}
 
     def learned(self, record: Record) -> list[Section]:
-        """Return the sections on what was learned."""
-        figure, table = self.plot(record.model), self.table(record)
+        """Return the sections on what was learned: the atoms, and how much each matters."""
+        figure = self.plot(record.model, **self.options(record))
         return [
-            Section("atoms", "Atoms", "The atoms, most important first.", figure),
-            sections.importance(record, table),
+            Section("atoms", "Atoms", self.caption(record), figure),
+            sections.importance(record, self.table(record), self.note),
         ]
+
+    def options(self, record: Record) -> dict[str, Any]:
+        """Return the options of the picture of the atoms."""
+        return {}
+
+    def caption(self, record: Record) -> str:
+        """Return what the picture of the atoms shows."""
+        return "The atoms, most important first."
 
     def judged(self, record: Record) -> list[Section]:
         """Return the sections on how well it was learned, besides the objective."""
@@ -251,7 +260,7 @@ class Look:
 
     def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
         """Return the codes of all inputs, block by block, with the columns that name rows."""
-        raise InputError(f"{record.path} has learned from {self.learned_from} and codes no rows.")
+        raise InputError(f"{record.path} has learned from {self.learned_from}{self.instead}.")
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write the reconstruction of an input, and return where and how close it is."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +22,8 @@ from atomstream.looks import sections
 from atomstream.looks.canvas import BLUE, ERROR, HEAD, ORANGE, TEXT, empty, heading, ordered
 from atomstream.looks.cards import Picture
 from atomstream.looks.look import Look
-from atomstream.looks.record import Record
+from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +44,7 @@ class NetworkLook(Look):
     of = "patch"
     samples = "copies of the motif, one of each set of nodes"
     quality_on = "the network learned from"
+    instead = "; use atomstream network reconstruct or denoise"
 
     def plot(self, model: Any, **options: Any) -> Figure:
         """Draw the atoms as patches and as graphs."""
@@ -97,19 +96,16 @@ class NetworkLook(Look):
         """Return patches as small pictures, dark where they are heavy."""
         return super().drawn(record, -values)
 
-    def learned(self, record: Record) -> list[Section]:
-        """Return the atoms as patches and as graphs, and their shares."""
+    def caption(self, record: Record) -> str:
+        """Return what the picture of the atoms shows."""
         n_atoms = len(record.model.components_)
-        caption = (
+        return (
             f"{min(MAX_DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with "
             "the share of each in the codes of the second half of the run. Each atom is shown as "
             "a patch (dark: heavy) and as a graph of the nodes of the motif, node 0 at the top and "
             "the others clockwise: the edges of the motif are blue, all others orange. A dark row "
             "is a hub, a node joined to most others; a dark block is a community."
         )
-        figure = self.plot(record.model)
-        table = sections.importance(record, self.table(record))
-        return [Section("atoms", "Atoms", caption, figure), table]
 
     def judged(self, record: Record) -> list[Section]:
         """Return the network before and after."""
@@ -137,13 +133,6 @@ class NetworkLook(Look):
             "edges": f"{network.n_edges:,}, {direction}",
             "weights": "all equal" if np.ptp(network.out.data) == 0 else "not all equal",
         }
-
-    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Any:
-        """Raise InputError: a network has no rows."""
-        raise InputError(
-            f"{record.path} has learned from a network; use atomstream network reconstruct or "
-            "denoise."
-        )
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Rebuild the network in a file."""

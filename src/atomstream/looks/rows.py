@@ -28,9 +28,8 @@ from atomstream.looks.cards import Picture, bars
 from atomstream.looks.deck import Users
 from atomstream.looks.image import place_of_image, write_rebuilt
 from atomstream.looks.look import Look
-from atomstream.looks.record import Record
+from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.table import Encoded, Table
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
 ROWS = 4096  # coded at a time

@@ -13,9 +13,8 @@ import atomstream
 from atomstream.core.checks import counted, plural
 from atomstream.history import Trace
 from atomstream.looks import drawings
-from atomstream.looks.record import Record
+from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.table import Table
 from atomstream.watch.lives import lives_of
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")

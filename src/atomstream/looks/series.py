@@ -24,10 +24,9 @@ from atomstream.looks.canvas import (
 )
 from atomstream.looks.cards import Picture, curves
 from atomstream.looks.look import Look
-from atomstream.looks.record import Record
+from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import SHOWN
-from atomstream.looks.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,11 +77,6 @@ class SeriesLook(Look):
 
         return sections.atoms_table(record, most, "largest series", largest)
 
-    def atoms(self, record: Record) -> NDArray:
-        """Return the atoms as windows, (n_atoms, window, n_series)."""
-        atoms: NDArray = record.model.atoms_
-        return atoms
-
     def small(self, values: NDArray) -> list[Picture]:
         """Return windows as curves."""
         return [curves(window) for window in values]
@@ -95,27 +89,30 @@ class SeriesLook(Look):
         tops = np.argsort(-sizes, axis=1, kind="stable")[:, :SHOWN]
         return [curves(window[:, top]) for window, top in zip(values, tops, strict=True)]
 
+    def options(self, record: Record) -> dict[str, Any]:
+        """Return the names of the series."""
+        return {"names": _names(record)}
+
+    def caption(self, record: Record) -> str:
+        """Return what the picture of the atoms shows, and in which units."""
+        n_atoms, units = len(record.model.atoms_), _units(record)
+        if record.model.center:
+            units += ", each series relative to its offset and in its own scale"
+        return (
+            f"{min(24, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
+            f"importance of each: what the series do together in a window, {units}."
+        )
+
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as curves, their shares, and how the online phase moved them."""
-        model, names, table = record.model, _names(record), self.table(record)
-        n_atoms = len(model.atoms_)
-        caption = (
-            f"{min(24, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
-            "importance of each: what the series do together in a window, "
-            f"{_units_of_atoms(record)}."
-        )
-        found = [
-            Section("atoms", "Atoms", caption, self.plot(model, names=names)),
-            sections.importance(record, table),
-        ]
-        if model.initial_atoms_ is not None:
-            title = "Before and after the online phase"
+        found = super().learned(record)
+        if record.model.initial_atoms_ is not None:
             caption = (
                 "The atoms that the online phase moved most: dotted after the initialisation, "
                 "solid as they are now. The change is one minus the cosine between the two."
             )
-            figure = series_change(model, names=names)
-            found.append(Section("change", title, caption, figure))
+            figure = series_change(record.model, **self.options(record))
+            found.append(Section("change", "Before and after the online phase", caption, figure))
         return found
 
     def judged(self, record: Record) -> list[Section]:
@@ -188,13 +185,6 @@ def _names(record: Record) -> list[str]:
     return [str(i + 1) for i in range(n_series)] if known is None else [str(n) for n in known]
 
 
-def _units_of_atoms(record: Record) -> str:
-    """Return in which units the atoms are."""
-    if not record.model.center:
-        return _units(record)
-    return f"{_units(record)}, each series relative to its offset and in its own scale"
-
-
 def _units(record: Record) -> str:
     """Return in which units values and errors are: what was done to the table."""
     settings = record.settings
@@ -250,7 +240,7 @@ def series_atoms(
             axes.plot(range(1, len(curve) + 1), curve, linewidth=1.2, **style)
         axes.set_title(heading(number, share), fontsize=TEXT)
         _quiet(axes, atoms.shape[1])
-    _legend(figure, grid[0].lines, _known(model, names))
+    _legend(figure, grid[0].lines, model, names)
     return figure
 
 
@@ -299,7 +289,7 @@ def series_change(
             axes.plot(place, was, linewidth=0.9, alpha=0.7, **style | {"linestyle": ":"})
         axes.set_title(f"atom {atom}: {100 * share:.0f} % changed", fontsize=TEXT)
         _quiet(axes, after.shape[1])
-    _legend(figure, grid[0].lines[::2], _known(model, names))
+    _legend(figure, grid[0].lines[::2], model, names)
     return figure
 
 
@@ -409,12 +399,11 @@ def _quiet(axes: Axes, window: int) -> None:
     axes.margins(x=0.02)
 
 
-def _known(model: Any, names: Sequence[str] | None) -> Any:
-    return model.form_.names if names is None else names
-
-
-def _legend(figure: Figure, lines: Sequence[Line2D], names: Sequence[str] | None) -> None:
+def _legend(
+    figure: Figure, lines: Sequence[Line2D], model: Any, names: Sequence[str] | None
+) -> None:
     """Add a legend if the series have names and are not too many."""
+    names = model.form_.names if names is None else names
     if names is not None and len(lines) <= LISTED:
         shown = [plain(str(name)) for name in names]
         style: dict[str, Any] = {"frameon": False, "fontsize": 8, "loc": "outside lower center"}

@@ -17,9 +17,8 @@ from atomstream.looks import sections
 from atomstream.looks.canvas import BLUE, IMAGE, TEXT, TICK, empty, heading, shown
 from atomstream.looks.cards import Picture
 from atomstream.looks.look import Look
-from atomstream.looks.record import Record
+from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.table import Encoded, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Panel
@@ -41,6 +40,7 @@ class TensorLook(Look):
     learned_from = "a tensor"
     samples = "samples of the tensor; pictures are means over all but their two longest axes"
     quality_on = "the first samples learned from"
+    note = f"Of each axis up to {LISTED} labels, the largest loading first."
 
     def plot(self, model: Any, **options: Any) -> Figure:
         """Draw the loadings of each mode."""
@@ -67,19 +67,14 @@ class TensorLook(Look):
             values = values.mean(axis=1 + int(np.argmin(values.shape[1:])))
         return super().drawn(record, values)
 
-    def learned(self, record: Record) -> list[Section]:
-        """Return the loadings of the atoms, and their shares."""
-        model, n_atoms = record.model, record.model.n_components
-        caption = (
+    def caption(self, record: Record) -> str:
+        """Return what the picture of the atoms shows."""
+        n_atoms = record.model.n_components
+        return (
             f"{min(DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with the "
             "importance of each. An atom is the outer product of the vectors beside each "
             "other, one for each axis; entries are numbered from 0 in the order of the axis."
-        ) + "".join(f" {name}: {labels}." for name, labels in _short_axes(model))
-        note = f"Of each axis up to {LISTED} labels, the largest loading first."
-        return [
-            Section("atoms", "Atoms", caption, self.plot(model)),
-            sections.importance(record, self.table(record), note),
-        ]
+        ) + "".join(f" {name}: {labels}." for name, labels in _short_axes(record.model))
 
     def judged(self, record: Record) -> list[Section]:
         """Return the figures measured at the end of the run."""

@@ -21,9 +21,8 @@ from atomstream.looks.canvas import BLUE, TEXT, TICK, empty, panels, plain, show
 from atomstream.looks.cards import Picture, Term
 from atomstream.looks.deck import UsageOverTime, Users
 from atomstream.looks.look import MAX_THUMBNAILS, Look
-from atomstream.looks.record import Record
+from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.table import Encoded, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

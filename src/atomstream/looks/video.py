@@ -17,9 +17,8 @@ from atomstream.io.video import Video, as_frames, open_video
 from atomstream.looks import drawings, sections
 from atomstream.looks.canvas import BLUE, IMAGE, ORANGE, TEXT, TICK, empty, heading, most_important
 from atomstream.looks.look import Look
-from atomstream.looks.record import Record
+from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.table import Encoded, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

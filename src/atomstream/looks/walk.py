@@ -13,9 +13,8 @@ from atomstream.domains.walks import Grid
 from atomstream.looks import sections
 from atomstream.looks.canvas import TEXT, TICK, WEIGHT, colour, empty, labelled, write_names
 from atomstream.looks.look import Look
-from atomstream.looks.record import Record
+from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
