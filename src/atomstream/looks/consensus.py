@@ -26,13 +26,12 @@ from atomstream.looks.canvas import (
 )
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-from atomstream.looks.rows import RowsLook
+from atomstream.looks.rows import RowsLook, largest_features
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST = 1500  # atoms that are drawn in a clustergram
-FEW = 32  # features that are drawn as bars
+MAX_DRAWN = 1500  # atoms that are drawn in a clustergram
 NAMED = 5  # places of a map that are named
 
 
@@ -77,9 +76,7 @@ class ConsensusLook(RowsLook):
         rows: list[tuple[Any, ...]] = []
         for atom, entries in enumerate(model.components_[:most]):
             row = (atom, float(model.importance_[atom]), float(model.stability_[atom]))
-            top = np.argsort(-np.abs(entries), kind="stable")[:4]
-            largest = [f"{names[i]} {entries[i]:.2g}" for i in top if entries[i]] if names else []
-            rows.append((*row, ", ".join(largest)) if names else row)
+            rows.append((*row, largest_features(entries, names)) if names else row)
         return Table("atom", heads | ({"features": "largest features"} if names else {}), rows)
 
     def learned(self, record: Record) -> list[Section]:
@@ -151,7 +148,7 @@ def clustergram_data(model: Any, rank: int | None = None) -> tuple[NDArray, NDAr
     """
     rank = model.n_components_ if rank is None else rank
     found = model.consensus(rank)
-    n_drawn = min(len(found.labels), max(2, MOST // rank))
+    n_drawn = min(len(found.labels), max(2, MAX_DRAWN // rank))
     replicates = list(model.replicates_[rank])[:n_drawn]
     rows = np.concatenate([np.asarray(each.components_, np.float64) for each in replicates])
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(float).tiny)
@@ -250,7 +247,7 @@ def intervals(
             axes.barh(places, entries, xerr=around, color=BLUE, ecolor=ORANGE, capsize=1.5)
             axes.set_yticks(places, [plain(name) for name in named], fontsize=TICK)
             axes.invert_yaxis()
-        elif len(entries) <= FEW:
+        elif len(entries) <= drawings.FEW:
             axes.errorbar(places, entries, around, fmt="o", color=BLUE, ecolor=ORANGE, markersize=3)
             axes.xaxis.get_major_locator().set_params(integer=True)
         else:

@@ -33,7 +33,7 @@ from atomstream.looks.report import Section
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
 ROWS = 4096  # coded at a time
-MOST_ENTRIES = 1 << 23  # of rows held out, as a dense array
+MAX_ENTRIES = 1 << 23  # of rows held out, as a dense array
 UNITS = {
     "std": "columns over their standard deviations",
     "max": "columns over their largest absolute values",
@@ -88,11 +88,10 @@ class RowsLook(Look):
             }
 
     def table(self, record: Record, most: int = 20) -> Table:
-        """Return shares of code and energy, and the largest features or samples of atoms."""
-        model, names = record.model, record.names
+        """Return shares of code and energy, and the largest features of atoms."""
 
         def largest(atom: int) -> str:
-            return _largest(model.components_[atom], names)
+            return largest_features(record.model.components_[atom], record.names)
 
         return sections.atoms_table(record, most, "largest features", largest)
 
@@ -105,10 +104,8 @@ class RowsLook(Look):
         if record.shape is not None:
             figure, kind = drawings.atoms(shown, record.shape), "patches"
         elif few:
-            figure, kind = (
-                drawings.bars(model, record.names),
-                "the features that weigh most in each",
-            )
+            figure = drawings.bars(model, record.names)
+            kind = "the features that weigh most in each"
         else:
             figure, kind = drawings.curves(shown), "curves over the features"
         if record.shape is None:
@@ -126,7 +123,7 @@ class RowsLook(Look):
         model, rows = record.model, record.held_out
         if rows is None or not rows.shape[0]:
             return _kept(super().users(record), record)
-        if rows.shape[0] * rows.shape[1] > MOST_ENTRIES:
+        if rows.shape[0] * rows.shape[1] > MAX_ENTRIES:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -141,7 +138,7 @@ class RowsLook(Look):
             lost=np.nansum((rows - made) ** 2, axis=1),
             energy=np.nansum(rows**2, axis=1),
             picture=shown.__getitem__ if shown else None,
-            text=(lambda i: _largest(rows[i], record.names)) if record.names else None,
+            text=(lambda i: largest_features(rows[i], record.names)) if record.names else None,
         )
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
@@ -221,7 +218,7 @@ class RowsLook(Look):
         return super().patch_shape(record) if record.shape is None else record.shape
 
 
-def _largest(row: NDArray, names: Sequence[str] | None) -> str:
+def largest_features(row: NDArray, names: Sequence[str] | None) -> str:
     """Return the features that weigh most in a row, with their values."""
     row = np.nan_to_num(row)
     top = np.argsort(-np.abs(row), kind="stable")[:4]
@@ -233,7 +230,7 @@ def _kept(users: Users | None, record: Record) -> Users | None:
     values = record.notes.get("sample_values")
     if users is None or values is None or not _few(record):
         return users
-    return replace(users, text=lambda i: _largest(values[i], record.names))
+    return replace(users, text=lambda i: largest_features(values[i], record.names))
 
 
 def _scale(model: Any) -> Scaling:

@@ -10,18 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.checks import counted
 from atomstream.looks import sections
-from atomstream.looks.canvas import (
-    BLUE,
-    COLORS,
-    ORANGE,
-    TEXT,
-    TICK,
-    heading,
-    most_important,
-    ordered,
-    panels,
-    plain,
-)
+from atomstream.looks.canvas import BLUE, COLORS, ORANGE, TEXT, TICK, heading, panels, plain, shown
 from atomstream.looks.cards import Picture, curves
 from atomstream.looks.look import Look
 from atomstream.looks.record import Record, Table
@@ -35,6 +24,7 @@ if TYPE_CHECKING:
 
 
 MOST_SERIES = 12  # drawn over time
+SIDES = ("left", "center", "right")  # of three labels, so that neighbours do not touch
 LISTED = 24  # most names in a legend
 
 
@@ -202,12 +192,8 @@ def series_atoms_data(
 
     The atoms are of shape (n, window, n_series).
     """
-    drawn = _drawn(model, n_atoms, order)
+    drawn = shown(model, n_atoms, order)
     return model.atoms_[drawn], model.importance_[drawn]
-
-
-def _drawn(model: Any, n_atoms: int, order: str) -> NDArray:
-    return ordered(most_important(model, n_atoms), lambda: model.atoms_, order)
 
 
 def series_atoms(
@@ -234,7 +220,7 @@ def series_atoms(
     """
     atoms, shares = series_atoms_data(model, n_atoms, order)
     grid, figure = panels(len(atoms), n_columns, 1.9, 1.45)
-    numbers = _drawn(model, n_atoms, order)
+    numbers = shown(model, n_atoms, order)
     for axes, number, atom, share in zip(grid, numbers, atoms, shares, strict=True):
         for curve, style in zip(atom.T, _styles(atoms.shape[2]), strict=True):
             axes.plot(range(1, len(curve) + 1), curve, linewidth=1.2, **style)
@@ -354,21 +340,18 @@ def series_forecast(
         if len(ahead):
             axes.plot(places, ahead[0][:, i], color=ORANGE, linewidth=1.4, label="forecast")
         if len(ahead) == 3:
-            axes.fill_between(
-                places, ahead[1][:, i], ahead[2][:, i], color=ORANGE, alpha=0.25, linewidth=0
-            )
+            ends = ahead[1:, :, i]
+            axes.fill_between(places, *ends, color=ORANGE, alpha=0.25, linewidth=0)
             lines = np.concatenate([observed[:, i], predicted[:, i], ahead[0][:, i]])
             axes.set_ylim(*_limits(lines, ahead[:, :, i]))
         axes.set_title(plain(str(name), 30), fontsize=TEXT)
         axes.tick_params(labelsize=TICK)
         axes.margins(x=0.01)
         if labels is not None:
-            shown = np.unique(np.linspace(0, len(places) - 1, 3).round().astype(int))
-            axes.set_xticks(shown, [plain(str(labels[place])) for place in shown])
-            for text, side in zip(
-                axes.get_xticklabels(), ("left", "center", "right"), strict=False
-            ):
-                text.set_horizontalalignment(side)  # so that neighbours do not touch
+            ticks = np.unique(np.linspace(0, len(places) - 1, 3).round().astype(int))
+            axes.set_xticks(ticks, [plain(str(labels[place])) for place in ticks])
+            for text, side in zip(axes.get_xticklabels(), SIDES, strict=False):
+                text.set_horizontalalignment(side)
     figure.legend(
         handles=grid[0].lines, frameon=False, fontsize=TEXT, ncols=3, loc="outside upper center"
     )
@@ -405,6 +388,6 @@ def _legend(
     """Add a legend if the series have names and are not too many."""
     names = model.form_.names if names is None else names
     if names is not None and len(lines) <= LISTED:
-        shown = [plain(str(name)) for name in names]
+        texts = [plain(str(name)) for name in names]
         style: dict[str, Any] = {"frameon": False, "fontsize": 8, "loc": "outside lower center"}
-        figure.legend(lines, shown, ncols=min(6, len(shown)), **style)
+        figure.legend(lines, texts, ncols=min(6, len(texts)), **style)

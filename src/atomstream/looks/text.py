@@ -35,7 +35,6 @@ N_RELEVANT = 10  # words of a topic, for each weight of relevance
 MIN_SHARE = 1e-6  # share of a topic below which it does not hold a word
 TINY = 1e-300
 DOCUMENTS = 4096  # coded at a time
-MIN_SHARE = 1e-6  # share of a topic below which it does not hold a word
 
 
 class TextLook(Look):
