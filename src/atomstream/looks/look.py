@@ -14,16 +14,16 @@ from atomstream import looks
 from atomstream.core.checks import plural
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.looks import sections
-from atomstream.looks.cards import Cards, Picture, Term, pictures
-from atomstream.looks.deck import (
+from atomstream.looks.card_builder import (
     MAX_CARDS,
-    Deck,
+    CardBuilder,
     UsageOverTime,
     Users,
     changes_of,
     usage_of,
     users_of,
 )
+from atomstream.looks.cards import Cards, Picture, Term, pictures
 from atomstream.looks.edits import EDITS, Edits, read_edits
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section, write_report
@@ -174,7 +174,7 @@ class Look:
         edits, now = self.edits(record), self.pictures(record)
         n_atoms = edits.n_atoms or self.n_atoms(record)
         steps = int(getattr(record.learner, "n_steps_", 0))
-        return Deck(
+        return CardBuilder(
             table,
             replace(edits, n_atoms=n_atoms, step=steps),
             pictures=now,

@@ -32,7 +32,6 @@ from .network import adjacency_data as adjacency_data
 from .network import network_atoms as network_atoms
 from .network import network_atoms_data as network_atoms_data
 from .ranks import rank as rank
-from .ranks import rank_data as rank_data
 from .ranks import rank_tree as rank_tree
 from .ranks import rank_tree_data as rank_tree_data
 from .series import series_atoms as series_atoms
@@ -56,4 +55,3 @@ from .video import time_courses_data as time_courses_data
 from .walk import partition_map as partition_map
 from .walk import partition_map_data as partition_map_data
 from .walk import reduced_chain as reduced_chain
-from .walk import reduced_chain_data as reduced_chain_data

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def rank_data(choice: Any) -> tuple[NDArray, NDArray, NDArray, NDArray, int]:
-    """Return what `rank` draws.
-
-    These are ranks, mean errors on hidden entries, their standard errors, stability, choice.
-    """
-    return choice.ranks, choice.error, choice.error_se, choice.stability, choice.rank
-
-
 def rank(choice: Any) -> Figure:
     """Draw the error on hidden entries and the stability of the atoms against their number.
 
@@ -31,10 +23,12 @@ def rank(choice: Any) -> Figure:
     choice : RankChoice
         Result of `atomstream.choose_rank`, or ``choice_`` of a `ConsensusNMF`.
     """
-    ranks, error, spread, stability, chosen = rank_data(choice)
+    ranks, chosen, stability = choice.ranks, choice.rank, choice.stability
     figure = empty(7, 4.6)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    top.errorbar(ranks, error, spread, color=BLUE, marker="o", markersize=4, capsize=3)
+    top.errorbar(
+        ranks, choice.error, choice.error_se, color=BLUE, marker="o", markersize=4, capsize=3
+    )
     top.axhline(
         choice.baseline, color="0.3", linewidth=1.4, linestyle=":", label="means of the columns"
     )

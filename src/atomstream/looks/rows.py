@@ -24,8 +24,8 @@ from atomstream.io.inputs import InputOptions, Naming, open_inputs
 from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
 from atomstream.looks import drawings, sections
+from atomstream.looks.card_builder import Users
 from atomstream.looks.cards import Picture, bars
-from atomstream.looks.deck import Users
 from atomstream.looks.image import place_of_image, write_rebuilt
 from atomstream.looks.look import Look
 from atomstream.looks.record import Encoded, Record, Table

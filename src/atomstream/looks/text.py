@@ -18,8 +18,8 @@ from atomstream.io.documents import DocumentFile, DocumentOptions, open_document
 from atomstream.io.outputs import Labels
 from atomstream.looks import sections
 from atomstream.looks.canvas import BLUE, TEXT, TICK, empty, panels, plain, shown
+from atomstream.looks.card_builder import UsageOverTime, Users
 from atomstream.looks.cards import Picture, Term
-from atomstream.looks.deck import UsageOverTime, Users
 from atomstream.looks.look import MAX_THUMBNAILS, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section

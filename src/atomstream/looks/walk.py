@@ -167,11 +167,6 @@ def partition_map(
     return figure
 
 
-def reduced_chain_data(probabilities: ArrayLike, shares: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return what `reduced_chain` draws: transition probabilities and shares of visits."""
-    return np.asarray(probabilities, dtype=float), np.asarray(shares, dtype=float)
-
-
 def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Figure:
     """Draw the transition probabilities between clusters.
 
@@ -182,7 +177,7 @@ def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Figure:
     shares : array-like of shape (n_clusters,)
         Shares of the clusters in all visits.
     """
-    probabilities, shares = reduced_chain_data(probabilities, shares)
+    probabilities, shares = np.asarray(probabilities, float), np.asarray(shares, float)
     n = len(probabilities)
     figure = empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
     axes = figure.subplots()

@@ -119,7 +119,8 @@ def users_of(notes: Mapping[str, Any], shown: list[Picture], among: str) -> User
     )
 
 
-class Deck:
+@dataclass(frozen=True)
+class CardBuilder:
     """Makes the cards of a report.
 
     Parameters
@@ -139,95 +140,109 @@ class Deck:
         How far each atom has turned, and since how many samples.
     """
 
-    def __init__(
-        self,
-        table: Table,
-        edits: Edits,
-        *,
-        pictures: list[Picture],
-        terms: list[list[Term]],
-        users: Users | None,
-        usage: UsageOverTime | None,
-        past: tuple[list[int], list[list[Picture]]],
-        atoms: NDArray,
-        changes: tuple[NDArray, int] | None,
-    ) -> None:
-        self._table, self._edits = table, edits
-        self._pictures, self._terms, self._users = pictures, terms, users
-        numbers = [row[0] for row in table.rows]
-        # A usage of fewer atoms than there are now says nothing of them.
-        known = usage is not None and usage.shares.shape[1] > max(numbers)
-        self._usage = usage if known else None
-        moments, self._past = past
-        self._frames = [] if self._usage is None else _frames(self._usage.places, moments)
-        likeness = by_similarity(atoms[numbers]).tolist() if len(atoms) > max(numbers) else []
-        self._places = {numbers[i]: place for place, i in enumerate(likeness)}
-        errors = None if users is None else users.errors()
-        self._figures = {"error": errors, "change": None if changes is None else changes[0]}
-        self._since = 0 if changes is None else changes[1]
+    table: Table
+    edits: Edits
+    pictures: list[Picture]
+    terms: list[list[Term]]
+    users: Users | None
+    usage: UsageOverTime | None
+    past: tuple[list[int], list[list[Picture]]]
+    atoms: NDArray
+    changes: tuple[NDArray, int] | None
 
     def cards(self) -> Cards:
         """Return all of them."""
-        listed = self._edits.as_dict()
+        listed = self.edits.as_dict()
+        edits = {"edits": listed.pop("edits")}
         return Cards(
-            self._table.name,
-            [self._card(row) for row in self._table.rows],
-            self._edits.n_atoms,
+            self.table.name,
+            [self._card(row) for row in self.table.rows],
+            self.edits.n_atoms,
             times=[] if self._usage is None else self._usage.times,
             frames=self._frames,
-            notes=self._notes(self._edits.n_atoms),
-            origin={name: value for name, value in listed.items() if name != "edits"},
-            edits={"edits": listed["edits"]},
+            notes=self._notes(),
+            origin=listed,
+            edits=edits,
         )
 
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return [row[0] for row in self.table.rows]
+
+    @cached_property
+    def _usage(self) -> UsageOverTime | None:
+        """The usage, unless it is of fewer atoms than there are now."""
+        usage, last = self.usage, max(self._numbers)
+        return None if usage is None or usage.shares.shape[1] <= last else usage
+
+    @cached_property
+    def _frames(self) -> list[int]:
+        return [] if self._usage is None else _frames(self._usage.places, self.past[0])
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """Places of the atoms in the order in which neighbours are alike."""
+        if len(self.atoms) <= max(self._numbers):
+            return {}
+        order = by_similarity(self.atoms[self._numbers]).tolist()
+        return {self._numbers[i]: place for place, i in enumerate(order)}
+
+    @cached_property
+    def _figures(self) -> dict[str, NDArray]:
+        """The figures of all atoms that are known."""
+        errors = None if self.users is None else self.users.errors()
+        changes = None if self.changes is None else self.changes[0]
+        found = {"error": errors, "change": changes}
+        return {name: values for name, values in found.items() if values is not None}
+
     def _card(self, row: tuple[Any, ...]) -> Card:
-        atom, found = row[0], dict(zip(self._table.columns, row[1:], strict=True))
+        atom, found = row[0], dict(zip(self.table.columns, row[1:], strict=True))
         text = str(found.pop("features", ""))
-        text = f"{self._table.columns['features']}: {text}" if text else ""
+        text = f"{self.table.columns['features']}: {text}" if text else ""
         figures: dict[str, float] = {}
         about: dict[str, Any] = {}
         for name, value in found.items():
             if isinstance(value, float) and not figures:
                 figures["importance"] = value
             else:
-                about[self._table.columns[name]] = value
+                about[self.table.columns[name]] = value
         for name, values in self._figures.items():
-            if values is not None and np.isfinite(values[atom]):
+            if np.isfinite(values[atom]):
                 figures[name] = float(values[atom])
         return Card(
             atom,
             figures,
             about,
             text,
-            picture=self._pictures[atom] if self._pictures else None,
-            past=[shown[atom] for shown in self._past] if self._frames else (),
-            terms=self._terms[atom] if self._terms else (),
-            samples=self._users.of(atom) if self._users else (),
+            picture=self.pictures[atom] if self.pictures else None,
+            past=[shown[atom] for shown in self.past[1]] if self._frames else (),
+            terms=self.terms[atom] if self.terms else (),
+            samples=self.users.of(atom) if self.users else (),
             course=() if self._usage is None else self._usage.shares[:, atom].tolist(),
             place=self._places.get(atom),
         )
 
-    def _notes(self, n_atoms: int) -> list[str]:
+    def _notes(self) -> list[str]:
         """Return what the cards show, in sentences."""
-        noun, n_cards = self._table.name, len(self._table.rows)
+        noun, n_cards, n_atoms = self.table.name, len(self.table.rows), self.edits.n_atoms
         notes = [f"Each {noun} on its own, the most important first."]
         if n_cards < n_atoms:
             notes.append(f"{n_cards} of {counted(n_atoms, noun)}.")
-        if self._users is not None:
-            notes.append(self._users.note)
-        if self._figures["error"] is not None:
+        if self.users is not None:
+            notes.append(self.users.note)
+        if "error" in self._figures:
             notes.append(
                 f"The error is the share of these samples that is not explained, where they use "
                 f"the {noun}."
             )
-        if self._figures["change"] is not None:
+        if self.changes is not None:
             notes.append(
                 f"The change is one minus the cosine between the {noun} now and after "
-                f"{self._since:,} samples."
+                f"{self.changes[1]:,} samples."
             )
         if self._frames:
             notes.append(
-                f"The time moves the pictures too: the atoms were kept at {len(self._past)} "
+                f"The time moves the pictures too: the atoms were kept at {len(self.past[1])} "
                 "moments of the stream."
             )
         notes.append(
