@@ -9,6 +9,7 @@ from . import dictionaries as dictionaries
 from . import drift as drift
 from . import history as history
 from . import io as io
+from . import looks as looks
 from . import losses as losses
 from . import memory as memory
 from . import penalties as penalties

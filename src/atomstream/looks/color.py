@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ColorLook(Look):
-    """Restorers of colour: one dictionary of patches for each material."""
+    """The look of restorers of colour: one dictionary of patches for each material."""
 
     learned_from = "images of materials"
     title = "Materials"

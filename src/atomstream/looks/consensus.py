@@ -36,7 +36,7 @@ NAMED = 5  # places of a map that are named
 
 
 class ConsensusLook(RowsLook):
-    """Atoms that many replicates agree on."""
+    """The look of a consensus: atoms that many replicates agree on."""
 
     quality_on = "rows that replicates left out"
     samples = "{unit} of the inputs"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ConvexLook(RowsLook):
-    """Dictionaries of rows whose atoms are made of samples."""
+    """The look of dictionaries of rows whose atoms are made of samples."""
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy, and the largest samples of atoms."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ImageLook(Look):
-    """Dictionaries of the patches of images."""
+    """The look of dictionaries of the patches of images."""
 
     learned_from = "images"
     of = "patch"

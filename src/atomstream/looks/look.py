@@ -318,9 +318,9 @@ def look_of(model: Any) -> Look:
     for kind in type(model).__mro__:
         if kind in _REGISTERED:
             return _REGISTERED[kind]()
-        if kind.__name__ in LOOKS:
-            look: type[Look] = getattr(looks, LOOKS[kind.__name__])
-            return look()
+        if kind.__module__.startswith("atomstream.") and kind.__name__ in LOOKS:
+            found: type[Look] = getattr(looks, LOOKS[kind.__name__])
+            return found()
     raise InputError(
         f"No look is known of a {type(model).__name__}; give a model of atomstream, or register "
         "a look with atomstream.looks.register_look."

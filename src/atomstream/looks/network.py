@@ -38,7 +38,7 @@ CELLS = 300  # most cells of a heat map in each direction; larger networks are d
 
 
 class NetworkLook(Look):
-    """Dictionaries of the patches of networks."""
+    """The look of dictionaries of the patches of networks."""
 
     learned_from = "a network"
     of = "patch"

@@ -43,7 +43,7 @@ UNITS = {
 
 
 class RowsLook(Look):
-    """Dictionaries of rows: nonnegative, signed, or made of samples."""
+    """The look of dictionaries of rows, nonnegative or signed."""
 
     learned_from = "rows"
     quality_on = "held-out rows"

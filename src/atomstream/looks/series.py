@@ -29,7 +29,7 @@ LISTED = 24  # most names in a legend
 
 
 class SeriesLook(Look):
-    """Dictionaries of what series do together over a window of time."""
+    """The look of dictionaries of what series do together over a window of time."""
 
     learned_from = "series"
     of = "window"

@@ -35,7 +35,7 @@ TINY = 1e-12
 
 
 class TensorLook(Look):
-    """Dictionaries of rank-one atoms."""
+    """The look of dictionaries of rank-one atoms."""
 
     learned_from = "a tensor"
     samples = "samples of the tensor; pictures are means over all but their two longest axes"

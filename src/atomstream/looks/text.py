@@ -38,7 +38,7 @@ DOCUMENTS = 4096  # coded at a time
 
 
 class TextLook(Look):
-    """Topics: distributions over words."""
+    """The look of topics: distributions over words."""
 
     learned_from = "texts"
     of = "document"

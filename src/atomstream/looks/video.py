@@ -33,7 +33,7 @@ TALL = 20  # snapshots that fit below each other
 
 
 class VideoLook(Look):
-    """Dictionaries of the frames, or of the courses of the pixels, of videos."""
+    """The look of dictionaries of the frames of a video, or of the courses of its pixels."""
 
     learned_from = "a video"
     samples = "{unit} of the video"

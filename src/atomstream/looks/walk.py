@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class WalkLook(Look):
-    """Partitions of the states of a chain."""
+    """The look of partitions of the states of a chain."""
 
     learned_from = "a walk"
     title = "Partition"
