@@ -13,19 +13,6 @@ from numpy.typing import NDArray
 
 from atomstream.core.extras import library
 
-__all__ = [
-    "Card",
-    "Cards",
-    "Picture",
-    "Sample",
-    "Term",
-    "bars",
-    "coarse",
-    "course_points",
-    "curves",
-    "pictures",
-]
-
 MOST_PIXELS = 64  # height and width of a small picture
 MOST_CURVES, MOST_PLACES = 4, 128  # curves in a picture, and places of a curve
 WIDTH, HEIGHT = 120.0, 60.0  # the box that curves are drawn in

@@ -33,21 +33,6 @@ if TYPE_CHECKING:
     from atomstream.callbacks import History
     from atomstream.core.matrices import Matrix
 
-__all__ = [
-    "atoms",
-    "atoms_data",
-    "bars",
-    "bars_data",
-    "curves",
-    "curves_data",
-    "objective",
-    "objective_data",
-    "reconstruction",
-    "reconstruction_data",
-    "triples",
-    "triples_data",
-]
-
 FEW = 32  # most features that are drawn as bars
 TINY = 1e-12
 DECADE = 10

@@ -156,7 +156,7 @@ class RowsLook(Look):
         model, units = record.model, ""
         if _scale(model).kind != "none" and _few(record):
             # In units of the data one column would hide the others.
-            model, rows = _InScale(model), _scale(model).apply(rows)
+            model, rows = _in_scale(model), _scale(model).apply(rows)
             units = f" In units of the scale ({UNITS[_scale(record.model).kind]})."
         if record.shape is not None:
             units += " Errors are red where too much is reconstructed, and blue where too little."
@@ -243,21 +243,13 @@ def _few(record: Record) -> bool:
     return named and record.shape is None
 
 
-class _InScale:
-    """A dictionary that takes and gives rows in units of its scale."""
-
-    def __init__(self, model: Any) -> None:
-        self._model, self._scale = model, _scale(model)
-
-    def transform(self, X: NDArray) -> NDArray:
-        """Return codes."""
-        codes: NDArray = self._model.transform(self._scale.undo(X))
-        return codes
-
-    def inverse_transform(self, codes: NDArray) -> NDArray:
-        """Return rows from codes."""
-        rows: NDArray = self._scale.apply(self._model.inverse_transform(codes))
-        return rows
+def _in_scale(model: Any) -> Any:
+    """Return a dictionary that takes and gives rows in units of its scale."""
+    scale = _scale(model)
+    return SimpleNamespace(
+        transform=lambda X: model.transform(scale.undo(X)),
+        inverse_transform=lambda codes: scale.apply(model.inverse_transform(codes)),
+    )
 
 
 def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
