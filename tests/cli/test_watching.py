@@ -16,7 +16,7 @@ from rich.console import Console
 from atomstream.cli import main, watching
 from atomstream.history import Trace
 from atomstream.io import tables
-from atomstream.looks import look_of
+from atomstream.looks.pages import edited_table
 from atomstream.runs import folder as folder_module
 from atomstream.runs.folder import RunFolder
 
@@ -68,7 +68,7 @@ def test_pictures_have_numbers_and_leave_room_for_marks(tmp_path):
     assert len(lines) == 24
     assert max(map(len, lines)) <= 80
     assert sum("Change of the stream" in line for line in lines) == 2
-    most = look_of(look._record.model).edited(look._record, 8).rows
+    most = edited_table(look._record, 8).rows
     (heads,) = (line for line in lines if line.startswith("atom ") and "code" not in line)
     assert heads.split()[1::2] == [str(row[0]) for row in most[: len(heads.split()) // 2]]
     assert len(heads.split()) >= 6

@@ -21,6 +21,7 @@ from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
 from atomstream.looks.edits import read_edits
 from atomstream.looks.look import look_of
+from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
 from atomstream.looks.record import Record, Table, cell
 from atomstream.looks.report import write_figures
 from atomstream.runs.notes import making_sense
@@ -56,7 +57,7 @@ def encode(
             raise InputError(f"--on-bad-line is for rows of numbers, and {kind}.")
         record = replace(record, skips=on_bad_line == "skip")
     encoded, n_rows, n_skipped = look.encode(record, inputs, ids), 0, 0
-    edits = replace(look.edits(record), n_atoms=encoded.n_atoms)
+    edits = replace(edits_of(record), n_atoms=encoded.n_atoms)
     edits = edits if look.has_ids else replace(edits, made={})
     names, columns = edits.columns(encoded.atom), encoded.labels
     with heard(warn), whole_file(out) as file, writer(file, Columns(names, columns)) as write:
@@ -85,7 +86,7 @@ def inspect(run: Path, as_json: bool) -> int:
 
 def _show(record: Record, run: Path, as_json: bool) -> int:
     look = look_of(record.model)
-    figures, table = look.quality(record), look.edited(record, 10)
+    figures, table = look.quality(record), edited_table(record, 10)
     if as_json:
         keys = (table.name, *table.columns)
         rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
@@ -149,7 +150,7 @@ def report(run: Path, as_json: bool) -> int:
     record = open_record(run)
     with making_sense(run):
         lives = lives_of(record.history, record.notes)
-        page = look_of(record.model).report(record, record.results, record.path.resolve().name)
+        page = write_page(record, record.results, record.path.resolve().name)
     if lives.moments:
         write_table(record.results / LIVES, lives.columns, lives.rows())
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
@@ -160,7 +161,7 @@ def plot(run: Path, as_json: bool) -> int:
     _check_plots()
     record = open_record(run)
     with making_sense(run):
-        sections = look_of(record.model).sections(record)
+        sections = sections_of(record)
     written = write_figures(record.results, sections)
     return print_facts({"figures": [str(path) for path in written]}, as_json)
 
@@ -169,7 +170,7 @@ def edit(run: Path, edits: Path, as_json: bool) -> int:
     """Apply a list of edits, and print what it holds."""
     record = open_record(run)
     with making_sense(run):
-        found = read_edits(edits, look_of(record.model).n_atoms(record))
+        found = read_edits(edits, n_atoms_of(record))
     identity = record.notes.get("run", "")
     if found.run and identity and found.run != identity:
         raise InputError(f"{edits} was made from the report of another run than {run}.")

@@ -18,7 +18,7 @@ from atomstream.core.checks import counted
 from atomstream.history import Trace, read_history
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import printable
-from atomstream.looks.look import look_of
+from atomstream.looks.pages import edited_table
 from atomstream.looks.record import Record, cell
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
@@ -136,7 +136,7 @@ class _Screen:
         """Return the most important atoms, as small pictures and with what they are made of."""
         if self._record is None:
             return [Text(), Text("Atoms are shown once the first checkpoint is written.")]
-        table = look_of(self._record.model).edited(self._record, MOST_ATOMS)
+        table = edited_table(self._record, MOST_ATOMS)
         pictures = _pictures(self._record, [row[0] for row in table.rows], width)
         pictures = pictures or [Text()]
         rows = table.rows[: max(height - len(pictures) - 1, 1)]  # below the heads of the table

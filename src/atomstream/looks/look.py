@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,27 +14,21 @@ from atomstream.core.checks import plural
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.looks import sections
 from atomstream.looks.card_builder import (
-    MAX_CARDS,
-    CardBuilder,
     UsageOverTime,
     Users,
-    changes_of,
     usage_of,
     users_of,
 )
-from atomstream.looks.cards import Cards, Picture, Term, pictures
-from atomstream.looks.edits import EDITS, Edits, read_edits
+from atomstream.looks.cards import Picture, Term, pictures
 from atomstream.looks.record import Encoded, Record, Table
-from atomstream.looks.report import Section, write_report
+from atomstream.looks.report import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Look", "look_of", "register_look"]
 
-MAX_PAST = 1 << 22  # signs of all pictures of the past in a report
 MAX_THUMBNAILS = 12
-ALL = 2**62  # rows of a table
 BOX = "display:inline-block;margin:4px;text-align:center;font:11px sans-serif;vertical-align:top"
 SHOWN = "width:64px;height:48px;object-fit:contain;image-rendering:pixelated;display:block"
 
@@ -112,23 +105,6 @@ class Look:
         rows = [(atom, float(shares[atom])) for atom in order]
         return Table("atom", {"code_share": "share of code times length"}, rows)
 
-    def n_atoms(self, record: Record) -> int:
-        """Return the number of atoms, by which edits know them."""
-        return 1 + max((row[0] for row in self.table(record, ALL).rows), default=-1)
-
-    def edits(self, record: Record) -> Edits:
-        """Return what people have decided about the atoms; nothing for a model in memory."""
-        path = record.results / EDITS
-        if (record.task is not None or record.path.is_file()) and path.exists():
-            return read_edits(path, self.n_atoms(record))
-        steps = int(getattr(record.learner, "n_steps_", 0))
-        return Edits(0, {}, record.notes.get("run", ""), steps)
-
-    def edited(self, record: Record, most: int) -> Table:
-        """Return the most important atoms as they read with the edits."""
-        edits = self.edits(record)
-        return edits.table(self.table(record, ALL if edits.made else most), most)
-
     def atoms(self, record: Record) -> NDArray:
         """Return all atoms in the shape of the data, (n_atoms, ...)."""
         return np.asarray(getattr(record.model, "components_", np.zeros(0)))
@@ -136,10 +112,6 @@ class Look:
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return small pictures of atoms or samples in the shape of the samples of a run."""
         return self.small(values if record.shape is None else values.reshape(-1, *record.shape))
-
-    def pictures(self, record: Record) -> list[Picture]:
-        """Return small pictures of all atoms; empty where there is nothing to draw."""
-        return self.drawn(record, self.atoms(record))
 
     def terms(self, record: Record) -> list[list[Term]]:
         """Return the words of all topics; empty where atoms are not made of words."""
@@ -153,38 +125,6 @@ class Look:
     def usage(self, record: Record) -> UsageOverTime | None:
         """Return the shares of the atoms over time; None where not known."""
         return usage_of(record.history, plural(self.unit(record)))
-
-    def past(self, record: Record, now: list[Picture]) -> tuple[list[int], list[list[Picture]]]:
-        """Return how many samples were learned from at some moments, and pictures of all atoms."""
-        shape, shots = self.atoms(record).shape, record.history.snapshots
-        kept = [atoms for atoms in shots.atoms if atoms.size == np.prod(shape)]
-        if not now or len(kept) < len(shots):
-            return [], []
-        size = sum(len(look.png) + sum(map(len, look.curves)) for look in now)
-        n_shots = min(len(kept), MAX_PAST // max(size, 1))
-        some = np.unique(np.linspace(0, len(kept) - 1, n_shots).round().astype(int)).tolist()
-        shown = [self.drawn(record, kept[i].reshape(shape)) for i in some]
-        return [shots.n_samples[i] for i in some], shown
-
-    def cards(self, record: Record) -> Cards | None:
-        """Return the atoms one by one for the report; None where they are not numbered."""
-        table = self.table(record, MAX_CARDS)
-        if not table.rows:
-            return None
-        edits, now = self.edits(record), self.pictures(record)
-        n_atoms = edits.n_atoms or self.n_atoms(record)
-        steps = int(getattr(record.learner, "n_steps_", 0))
-        return CardBuilder(
-            table,
-            replace(edits, n_atoms=n_atoms, step=steps),
-            pictures=now,
-            terms=self.terms(record),
-            users=self.users(record),
-            usage=self.usage(record),
-            past=self.past(record, now),
-            atoms=self.atoms(record),
-            changes=changes_of(record.history, record.learner),
-        ).cards()
 
     # -- the report
 
@@ -227,30 +167,6 @@ class Look:
             mean = f"{record.objective:.6g} per {self.unit(record)}"
             facts["objective"] = f"{mean}, recent batches before their update"
         return facts
-
-    def sections(self, record: Record) -> list[Section]:
-        """Return the sections of the report."""
-        source = {} if record.settings is None else self.source(record)
-        unit = self.unit(record)
-        chapters = {
-            "What was learned": [
-                *self.learned(record),
-                *sections.became(record, plural(unit)),
-            ],
-            "How well": [*self.judged(record), *sections.learning(record, unit)],
-            "From what": [Section("inputs", "", facts=source)] if source else [],
-            "How": [Section("how", "", facts=sections.how(record))],
-        }
-        return [
-            replace(section, chapter="" if number else chapter)
-            for chapter, found in chapters.items()
-            for number, section in enumerate(found)
-        ]
-
-    def report(self, record: Record, folder: Path, name: str) -> Path:
-        """Write the report of a model that is called ``name``, and return the path of its page."""
-        facts, found, cards = self.facts(record), self.sections(record), self.cards(record)
-        return write_report(folder, f"{self.title} of {name}", facts, found, cards=cards)
 
     def unit(self, record: Record) -> str:
         """Return what the objective is a mean over."""

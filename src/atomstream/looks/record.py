@@ -80,6 +80,11 @@ class Record:
         return getattr(self.model, "learner_", self.model)
 
     @property
+    def n_steps(self) -> int:
+        """Number of batches learned from."""
+        return int(getattr(self.learner, "n_steps_", 0))
+
+    @property
     def objective(self) -> float:
         """Mean objective per sample of recent batches, before their update."""
         return (

@@ -80,7 +80,7 @@ class TextLook(Look):
         }
         return Table("topic", heads, rows)
 
-    def pictures(self, record: Record) -> list[Picture]:
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return nothing: topics are looked at by their words."""
         return []
 

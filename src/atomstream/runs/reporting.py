@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.callbacks import History
-from atomstream.looks.look import look_of
+from atomstream.looks.pages import write_page
 from atomstream.runs.record import record_of
 
 __all__ = ["report"]
@@ -56,4 +56,4 @@ def report(
     if folder.suffix in (".html", ".htm") or folder.is_file():
         raise ValueError(f"path must name a folder for the report, got {str(path)!r}.")
     record = record_of(model, held_out=held_out, history=history)
-    return look_of(model).report(record, folder, f"a {type(model).__name__}")
+    return write_page(record, folder, f"a {type(model).__name__}")
