@@ -12,7 +12,7 @@ import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.domains.networks import Network
-from atomstream.looks.pages import cards_of
+from atomstream.looks.pages import cards_of, n_atoms_of
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.record import open_record, record_of
 from atomstream.samplers.base import patches_of
@@ -186,4 +186,4 @@ def test_atoms_of_all_materials_have_cards_of_their_own(tmp_path):
         assert card.figures["importance"] == shares[card.number]
         assert card.text == f"material: {model.materials_[card.number // 2]}"
         assert card.picture.png
-    assert record.n_atoms == 4
+    assert n_atoms_of(record) == 4
