@@ -7,9 +7,9 @@ PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile -q
 # Hundreds of processes would compile the package anew where the shell asks to write no bytecode.
 export PYTHONDONTWRITEBYTECODE =
 BENCHMARKS = peers coding coding_cases sparse_model files divergences networks walks tensors ground at_hand \
-	learning first_use consensus cells drift real_streams engine engine_scale pictures photographs
+	learning first_use consensus cells drift real_streams engine engine_scale pictures
 
-.PHONY: demo test test-fast test-long test-elsewhere lint types unit coverage test-floor test-next \
+.PHONY: demo test test-fast test-long test-elsewhere test-mutations lint types unit coverage test-floor test-next \
 	fuzz changelog bench bench-guard docs pictures release-check clean
 
 demo: .venv/ready
@@ -36,6 +36,10 @@ test-long: .venv/ready
 # Tests of what is learned, as other machines would run them: at most half an hour.
 test-elsewhere: .venv/ready
 	$(BIN)/python tests/elsewhere.py
+
+# Faults put into a copy of the sources, one at a time: the bound that guards against each must fail.
+test-mutations: .venv/ready
+	$(BIN)/python tests/mutations.py
 
 # Without the slow tests, runs, the command line, files and pages: an answer within a minute.
 test-fast: .venv/ready

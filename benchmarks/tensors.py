@@ -187,19 +187,19 @@ def sparse() -> dict[str, Any]:
         X = sp.coo_array((rng.random(n_stored), places), shape=shape)
         model = OnlineCPDictionary(RANK, init="random", random_state=0).partial_fit(X)
         model.partial_fit(X)
-        batch, method = model._batch(X), model.method_
+        batch, algorithm = model._batch(X), model.algorithm_
         times: dict[str, list[float]] = {"code": [], "accumulate": [], "sweep": []}
         for _ in range(20):
             t = [time.perf_counter()]
             model.state_.dictionary.correlate(batch.X)
             t.append(time.perf_counter())
-            codes = method.coder.encode(
-                batch, model.state_.dictionary, method.objective, model.clock_.tolerance
+            codes = algorithm.coder.encode(
+                batch, model.state_.dictionary, algorithm.objective, model.clock_.tolerance
             )
             t.append(time.perf_counter())
             batch.X.T @ codes.values  # the products of a batch; absorbing them is one pass over B
             t.append(time.perf_counter())
-            method.updater.update(model.state_, method.objective, model.clock_)
+            algorithm.updater.update(model.state_, algorithm.objective, model.clock_)
             t.append(time.perf_counter())
             for name, spent in zip(times, (t[1] - t[0], t[3] - t[2], t[4] - t[3]), strict=True):
                 times[name].append(1e3 * spent)

@@ -2,8 +2,7 @@
 
 Each file ``pages/<name>.md.jinja`` is a section. It reads numbers by ``results(name)``, which is
 what ``results/<name>.json`` holds, and may set ``peers``, packages whose versions stand in its last
-line. The section on photographs is also a page of the documentation, and the page of charts is
-written in the same way.
+line. The page of charts is written in the same way.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
-    *("drift", "real-streams", "engine", "photographs", "notes"),
+    *("drift", "real-streams", "engine", "notes"),
 )
 CHARTS = "measured"  # the template of the page of charts
 
@@ -74,7 +73,6 @@ def pages() -> dict[str, str]:
     [charts] = read([CHARTS])
     return {
         "benchmarks/RESULTS.md": "\n".join(texts.values()),
-        "docs/photographs.md": texts["photographs"].removeprefix("#"),
         "docs/measured.md": str(charts.said).strip() + "\n",
     }
 

@@ -34,7 +34,7 @@ NAMES = {
     ),
 }
 MODULES = {
-    "Parts of a method": (
+    "Parts of an algorithm": (
         *("losses", "penalties", "coders", "tolerances", "schedules", "dictionaries"),
         *("memory", "updates"),
     ),
@@ -74,6 +74,17 @@ def table(rows: list[tuple[str, ...]], heads: tuple[str, ...]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"
 
 
+def parameters(model: type) -> str:
+    """Return the table of what the parameters of an estimator are for, and may be."""
+    known = inspect.signature(model).parameters
+    declared = [(name, model.PARAMETERS[name], known[name].default) for name in known]
+    rows = [
+        (f"`{name}`", f"`{default!r}`", str(it).replace("|", "\\|"), it.help)
+        for name, it, default in declared
+    ]
+    return table(rows, ("name", "default", "what it may be", "what it is for"))
+
+
 def page() -> str:
     """Return the text of the page."""
     parts = [HEAD]
@@ -81,6 +92,9 @@ def page() -> str:
         things = [(name, getattr(atomstream, name)) for name in names]
         rows = [(f"`{name}`", summary(thing), f"`{thing.__module__}`") for name, thing in things]
         parts += [f"## {title}\n", table(rows, ("name", "what it is", "module"))]
+        for name, thing in things:
+            if hasattr(thing, "PARAMETERS"):
+                parts += [f"### Parameters of `{name}`\n", parameters(thing)]
     for title, modules in MODULES.items():
         parts.append(f"## {title}\n")
         for name in modules:

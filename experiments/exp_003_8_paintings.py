@@ -16,6 +16,7 @@ from __future__ import annotations
 import io
 
 import numpy as np
+from image_codec import packed
 from matplotlib.figure import Figure
 from pictures import save_figure
 from PIL import Image
@@ -73,10 +74,10 @@ def files(image: np.ndarray) -> list[dict[str, float]]:
     model = ImageDictionary(128, n_jobs=2, random_state=0).fit(image)
     n_pixels, rows = image.shape[0] * image.shape[1], []
     for quality in QUALITIES:
-        data = model.compress(image, float(quality))
-        bare = len(model.compress(image, float(quality), include_dictionary=False))
-        psnr = images.psnr(image, images.decompress(data))
-        bits = {"ours": len(data), "ours_without_dictionary": bare}
+        file = packed(model, image, float(quality))
+        psnr = images.psnr(image, file.image)
+        bare = file.n_bytes - file.n_dictionary
+        bits = {"ours": file.n_bytes, "ours_without_dictionary": bare}
         bits |= {f"jpeg_{tables}": jpeg(image, psnr, tables) for tables in TABLES}
         rows.append(
             {"psnr": round(psnr, 2)}
@@ -85,7 +86,7 @@ def files(image: np.ndarray) -> list[dict[str, float]]:
     return rows
 
 
-def draw(pictures: dict[str, np.ndarray], packed: dict[str, list[dict]]) -> Figure:
+def draw(pictures: dict[str, np.ndarray], sizes: dict[str, list[dict]]) -> Figure:
     """Draw pictures in one row each of two, and quality against size below."""
     figure = Figure(figsize=(13, 12.6), layout="constrained")
     top, bottom = figure.subfigures(2, 1, height_ratios=(2.6, 1))
@@ -93,11 +94,11 @@ def draw(pictures: dict[str, np.ndarray], packed: dict[str, list[dict]]) -> Figu
         axes.imshow(image)
         axes.set(xticks=[], yticks=[])
         axes.set_title(title, fontsize=12)
-    panels = bottom.subplots(1, len(packed))
-    for axes, (name, rows) in zip(panels, packed.items(), strict=True):
+    panels = bottom.subplots(1, len(sizes))
+    for axes, (name, rows) in zip(panels, sizes.items(), strict=True):
         for key, (label, style) in LINES.items():
-            sizes, psnr = [row[key] for row in rows], [row["psnr"] for row in rows]
-            axes.plot(sizes, psnr, style, ms=4, label=label)
+            bits, psnr = [row[key] for row in rows], [row["psnr"] for row in rows]
+            axes.plot(bits, psnr, style, ms=4, label=label)
         axes.set(xlabel="bits per pixel", title=name)
         axes.grid(alpha=0.3)
     panels[0].set_ylabel("PSNR, dB")
@@ -124,7 +125,7 @@ def main() -> None:
             shown[name], thesis().fit(shown[name]).reconstruct(shown[name])
         )
     print(quality, flush=True)
-    packed = {
+    sizes = {
         name: files(image)
         for name, image in (shown | {"china": load_sample_image("china.jpg")}).items()
     }
@@ -135,9 +136,9 @@ def main() -> None:
         f"patches 20 apart, {quality['stride 20']:.1f} dB": blocks[part],
         "the 24 atoms used most": mosaic(cafe),
     }
-    save_figure(draw(pictures, packed), "003-8", 80)
+    save_figure(draw(pictures, sizes), "003-8", 80)
     rounded = {name: round(value, 2) for name, value in quality.items()}
-    save("003-8", {"psnr": rounded, "bits_per_pixel": packed})
+    save("003-8", {"psnr": rounded, "bits_per_pixel": sizes})
 
 
 def mosaic(model: ImageDictionary) -> np.ndarray:

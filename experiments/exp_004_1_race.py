@@ -4,7 +4,7 @@ The synthetic data of the paper, 20,000 samples (there 100,000, by replication),
 atoms. Contenders:
 
 - ours with defaults, and batch multiplicative updates;
-- "spsg": ``method="spsg"`` with its defaults, which are steps in units of the curvature and codes
+- "spsg": ``updater="spsg"`` with its defaults, which are steps in units of the curvature and codes
   by Algorithm 2 of the paper. It sees few samples in the time of this race, so its steps hardly
   fall;
 - "spsg, falling": the same with faster codes (`coders.Multiplicative`) and a = b = 4,000, a fifth
@@ -54,12 +54,12 @@ from atomstream.updates import SubgradientStep
 N_SAMPLES, N_HELD_OUT, SECONDS = 20_000, 300, 15.0
 B = N_SAMPLES / 5
 SPSG: dict[str, dict[str, Any]] = {
-    "spsg": {"method": "spsg"},
+    "spsg": {"updater": "spsg"},
     "spsg, falling": {
-        "method": SubgradientStep(B, B),
+        "updater": SubgradientStep(B, B),
         "coder": Multiplicative(),
     },
-    "spsg, printed": {"method": SubgradientStep(unit="printed"), "coder": Multiplicative()},
+    "spsg, printed": {"updater": SubgradientStep(unit="printed"), "coder": Multiplicative()},
 }
 
 
@@ -79,7 +79,7 @@ def with_a_chosen(loss: str) -> dict[str, Any]:
     tried = load("004-2")["results"][loss]["printed"]["a / b"]
     key = "clean" if loss in ROBUST else "divergence"
     share = float(min(tried, key=lambda ratio: tried[ratio][key]))
-    return {"method": SubgradientStep(share * B, B, unit="printed"), "coder": Multiplicative()}
+    return {"updater": SubgradientStep(share * B, B, unit="printed"), "coder": Multiplicative()}
 
 
 def contenders(X: np.ndarray, loss: str) -> dict[str, Iterator[np.ndarray]]:

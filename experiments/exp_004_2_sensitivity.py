@@ -78,7 +78,7 @@ class Study:
         model = OnlineNMF(
             K,
             loss=LOSSES[self.loss],
-            method=step,
+            updater=step,
             coder=coder,
             batch_size=tau,
             n_epochs=n_passes,

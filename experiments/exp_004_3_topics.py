@@ -89,7 +89,7 @@ def learn(method: str, name: str, X: sp.csr_matrix, seed: int) -> tuple[np.ndarr
         model = NMF(n_topics, **usual, random_state=seed)
     elif method == "online, spsg":
         model = OnlineNMF(
-            n_topics, loss="kl", method="spsg", n_epochs=SPSG_PASSES[name], random_state=seed
+            n_topics, loss="kl", updater="spsg", n_epochs=SPSG_PASSES[name], random_state=seed
         )
     else:
         n_epochs = {"n_epochs": 40} if "40" in method else {}

@@ -35,7 +35,7 @@ from atomstream.updates import SubgradientStep
 COPIES = {"BBC News": 45, "20 Newsgroups": 9}
 TAU, ROUNDS, LIMIT, DECIBELS = 10, 10, 60.0, 30.0
 ONLINE = {
-    "online, falling steps": {"method": SubgradientStep(), "coder": Multiplicative()},
+    "online, falling steps": {"updater": SubgradientStep(), "coder": Multiplicative()},
     "online, defaults": {},
 }
 

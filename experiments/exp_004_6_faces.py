@@ -104,7 +104,7 @@ def learn(method: str, X: np.ndarray, noise: str) -> tuple[OnlineNMF, float]:
     if method == "Huber":
         return online(X, Huber(DELTA))
     if method == "Huber, spsg":
-        return online(X, Huber(DELTA), method="spsg")
+        return online(X, Huber(DELTA), updater="spsg")
     if method == "OL-Wang":
         return wang(X)
     return batch(X, 100) if noise == "new noise" else batch(X[:BATCH], 200)

@@ -35,7 +35,7 @@ from atomstream.updates import SubgradientStep
 COPIES, N_ROUNDS, N_ON_ALL = 1500, 1000, 200
 LOOKS = (1, 3, 10, 30, 60, 100, 150, 200, 300, 500, 1000)
 ONLINE = {
-    "online, falling steps": {"method": SubgradientStep(), "coder": Multiplicative()},
+    "online, falling steps": {"updater": SubgradientStep(), "coder": Multiplicative()},
     "online, defaults": {},
 }
 

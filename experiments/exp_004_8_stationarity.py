@@ -35,7 +35,7 @@ def run(X: np.ndarray, loss: str, step: SubgradientStep) -> np.ndarray:
     """Return (stationarity, expected loss) at the looks."""
     rng = np.random.default_rng(0)
     model = OnlineNMF(
-        N_ATOMS, loss=LOSSES[loss], method=step, coder=Multiplicative(), tol=1e-4, random_state=0
+        N_ATOMS, loss=LOSSES[loss], updater=step, coder=Multiplicative(), tol=1e-4, random_state=0
     )
     rows = []
     for number in range(1, N_STEPS + 1):

@@ -1,5 +1,9 @@
 """The command line, called in the process of the tests."""
 
+import contextlib
+import os
+import tempfile
+
 from atomstream.cli import main
 
 
@@ -17,3 +21,19 @@ def refused(capsys, *arguments):
     assert told.err.startswith("Error: ")
     assert told.err.count("\n") == 1, told.err
     return told.err
+
+
+@contextlib.contextmanager
+def standard_input(source):
+    """Let commands read a text, which then ends, or a file that is open, as standard input."""
+    with contextlib.ExitStack() as stack:
+        if isinstance(source, str):
+            file = stack.enter_context(tempfile.TemporaryFile())
+            file.write(source.encode())
+            file.seek(0)
+            source = file.fileno()
+        kept = os.dup(0)
+        stack.callback(os.close, kept)
+        os.dup2(source, 0)
+        stack.callback(os.dup2, kept, 0)
+        yield

@@ -18,10 +18,10 @@ import atomstream
 from atomstream import cells
 from atomstream.domains.walks.trip_files import read_states
 from atomstream.exceptions import InputError
+from atomstream.files.archive import PREFIX
+from atomstream.files.codec import read_model, write_model
 from atomstream.history import FIELDS, read_history
 from atomstream.io import open_inputs
-from atomstream.io.archive import PREFIX
-from atomstream.io.codec import read_model, write_model
 from atomstream.io.documents import DocumentOptions, open_documents
 from atomstream.io.edges import entries_of
 from atomstream.io.series_table import read_series
@@ -131,7 +131,7 @@ def pages():
 def models():
     rows = np.random.default_rng(0).random((30, 4))
     yield atomstream.OnlineNMF(2, random_state=0).fit(rows)
-    yield atomstream.OnlineNMF(2, loss="kl", method="majorise", random_state=0).fit(rows)
+    yield atomstream.OnlineNMF(2, loss="kl", updater="majorise", random_state=0).fit(rows)
     yield atomstream.OnlineConvexMF(2, n_representatives=8, random_state=0).fit(sp.csr_array(rows))
     yield atomstream.OnlineCPDictionary(2, random_state=0).fit(rows.reshape(-1, 2, 2))
     yield atomstream.RandomWalkFactorization(2, random_state=0).fit([0, 1, 2, 1, 0, 2] * 9)

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from atomstream.cli import main
+from atomstream.files.archive import read_archive
 from atomstream.io import files
-from atomstream.io.archive import read_archive
 from atomstream.runs import folder as run_folder
 
 warnings.filterwarnings("ignore", category=DeprecationWarning)  # forking with threads of BLAS about

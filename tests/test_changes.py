@@ -1,13 +1,11 @@
-"""Changes of streams: when, what, and what forgetting is worth."""
+"""Changes of streams: when, and what."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import History
 from atomstream.changes import ChangeWatch
-from atomstream.schedules import Constant
 
 PARTS = np.random.default_rng(0).random((3, 8))
 
@@ -60,11 +58,6 @@ def test_what_is_not_told_costs_no_bit():
     batches = list(stream(400, 300, rng))
     plain = OnlineNMF(3, random_state=0).fit_stream(batches)
     np.testing.assert_array_equal(watched(batches)[0].components_, plain.components_)
-    # Until the alarm nothing is forgotten.
-    forgetting, watch = watched(batches[:300], forget=True)
-    assert watch.found == []
-    before = OnlineNMF(3, random_state=0).fit_stream(batches[:300])
-    np.testing.assert_array_equal(forgetting.components_, before.components_)
 
 
 def test_atoms_that_are_used_more_or_less_are_named_though_the_loss_stays(room):
@@ -97,25 +90,6 @@ def test_atoms_that_are_used_more_or_less_are_named_though_the_loss_stays(room):
         assert change.features == []
 
 
-def test_forgetting_at_changes_finds_them_and_lowers_the_loss_by_a_third(room):
-    rng = np.random.default_rng(6)
-    different = [np.random.default_rng(10 + i).random((3, 8)) for i in range(4)]
-    batches = [
-        rng.random((20, 3)) @ different[t // 250] + 0.02 * rng.random((20, 8)) for t in range(1000)
-    ]
-
-    def error(schedule, *callbacks):
-        history = History()  # objectives before the update
-        model = OnlineNMF(3, schedule=schedule, random_state=0)
-        model.set_callbacks(history, *callbacks).fit_stream(batches)
-        return np.mean(history.objective[1:])
-
-    watch = ChangeWatch(forget=True)
-    room.fall(error("power", watch), error("power"), at_least=1 / 3)
-    began = [change.began / 20 for change in watch.found]
-    room.near(began, [250, 500, 750], abs=5)
-
-
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -126,8 +100,3 @@ def test_forgetting_at_changes_finds_them_and_lowers_the_loss_by_a_third(room):
 def test_settings_out_of_range(settings, sentence):
     with pytest.raises(ValueError, match=sentence):
         ChangeWatch(**settings)
-
-
-def test_forgetting_needs_a_memory_of_all_samples():
-    with pytest.raises(ValueError, match=r"forget=True needs schedule='power' or 'harmonic'"):
-        watched(stream(5, 5, np.random.default_rng(0)), Constant(half_life=100.0), forget=True)

@@ -32,7 +32,7 @@ DOTTED = re.compile(rf"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+){CALL}", re.DOTALL)
 CAPWORD = re.compile(rf"([A-Z][a-z]+\w*){CALL}", re.DOTALL)
 PATH = re.compile(r"[\w./]+\.py")
 OBJECTS = {
-    *("model", "batch", "clock", "penalty", "loss", "choice", "chain", "method", "state"),
+    *("model", "batch", "clock", "penalty", "loss", "choice", "chain", "algorithm", "state"),
     *("memory_", "clock_", "learner_", "representatives_"),
     *("np", "xarray", "copy", "sklearn", "networkx", "network", "ranking"),
     *(
@@ -50,7 +50,7 @@ OBJECTS = {
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),
-    *("md", "txt", "pyi", "gz", "tsv", "mtx", "zarr", "atomp", "d"),
+    *("md", "txt", "pyi", "gz", "tsv", "mtx", "zarr", "d"),
 }
 ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"} | {
     "Dockerfile",

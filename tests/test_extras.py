@@ -12,6 +12,7 @@ from atomstream.exceptions import InputError, MissingLibraryError
 
 WORKS = {
     "learn @x.npy",
+    "learn @x.csv",
     "network learn @edges.txt",
     "network denoise",
     "network reconstruct",

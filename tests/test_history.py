@@ -71,9 +71,6 @@ def test_rows_held_out_are_judged_at_every_32nd_point():
     judged = dict(zip(history.points["step"], history.points["held_out"], strict=True))
     known = {step: value for step, value in judged.items() if not math.isnan(value)}
     assert known == {step: seen[step] for step in (1, 33, 65)}
-    other = History()
-    other.restore({name: x for name, x in history.saved().items() if name != "held_out"})
-    assert np.isnan(other.points["held_out"]).all()  # of a release that did not keep it
 
 
 def test_the_memory_of_the_harmonic_schedule_is_all_samples():
@@ -200,7 +197,7 @@ def test_changes_over_of_the_adaptive_schedule_are_kept_and_logged(tmp_path):
     found = [line for line in logged if line["event"] == "changeover"]
     assert [line["n_samples"] for line in found] == [trace.n_samples[i] for i in places]
     assert any(2000 < line["n_samples"] <= 2200 for line in found)
-    assert counts[-1] == open_record(tmp_path / "run").model._run.reactive.n_taken
+    assert counts[-1] == open_record(tmp_path / "run").model._learner.reactive.n_taken
     sections = sections_of(open_record(tmp_path / "run"))
     (learning,) = (section for section in sections if section.name == "objective")
     assert f"{found[-1]['n_samples']:,} rows" in learning.caption

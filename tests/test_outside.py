@@ -69,7 +69,7 @@ class FastLogCosh(LogCosh):
 def test_a_loss(loss, updater, room):
     X = data()
     model = OnlineNMF(4, loss=loss, n_epochs=30, random_state=0).fit(X)
-    assert type(model.method_.updater).__name__ == updater
+    assert type(model.algorithm_.updater).__name__ == updater
     start = OnlineNMF.from_components(np.ones((4, 12)), loss=loss)
     room.error(-model.score(X), at_most=0.05 * -start.score(X))
 
@@ -83,7 +83,7 @@ def test_fit_to_the_default_end_warns_once_of_a_loss_without_a_majoriser():
     assert [warning.filename for warning in told] == [__file__]
     # What was asked for is no surprise, and warnings are errors in this suite.
     model.set_params(n_epochs=2).fit(X)
-    model.set_params(n_epochs=None, method="spsg").fit(X)
+    model.set_params(n_epochs=None, updater="spsg").fit(X)
     OnlineNMF(4, loss=LogCosh(), random_state=0).fit_stream([X])
 
 
@@ -227,11 +227,11 @@ class HeavyBall(Updater):
 def test_an_updater_with_its_own_memory(room):
     X = data()
     settings = {"n_epochs": 100, "batch_size": 50, "schedule": "constant", "random_state": 0}
-    model = OnlineNMF(4, method=HeavyBall(), **settings).fit(X)
-    start = OnlineNMF(4, method=HeavyBall(), random_state=0).partial_fit(X[:50])
+    model = OnlineNMF(4, updater=HeavyBall(), **settings).fit(X)
+    start = OnlineNMF(4, updater=HeavyBall(), random_state=0).partial_fit(X[:50])
     assert isinstance(model.memory_, Momentum)
     room.error(-model.score(X), at_most=0.05 * -start.score(X))
-    whole, half = (OnlineNMF(4, method=HeavyBall(), random_state=0) for _ in range(2))
+    whole, half = (OnlineNMF(4, updater=HeavyBall(), random_state=0) for _ in range(2))
     assert_array_equal(whole.partial_fit(X).components_, half.fit_stream([X]).components_)
     for refused, sentence in (
         (lambda: model.set_params(damping=0.1).partial_fit(X), "damping=0.1 needs a part with"),
@@ -246,13 +246,13 @@ def test_an_updater_with_its_own_memory(room):
 def test_an_updater_of_signed_atoms(room):
     X = np.random.default_rng(0).standard_normal((400, 12)) * 0.5 ** np.arange(12)
     settings = {"alpha": 0, "schedule": "constant", "random_state": 0}
-    model = OnlineDictionaryLearning(3, method=HeavyBall(), n_epochs=100, **settings).fit(X)
+    model = OnlineDictionaryLearning(3, updater=HeavyBall(), n_epochs=100, **settings).fit(X)
     best = 0.5 * (np.linalg.svd(X)[1][3:] ** 2).sum() / len(X)  # of any three atoms
     assert isinstance(model.memory_, Momentum)
     room.ratio(-model.score(X) / best, at_most=1.1)
     assert (model.components_ < -0.1).any()
     with pytest.raises(IncompatiblePartsError, match=r"Majorise needs .* nonnegative"):
-        model.set_params(method="majorise").fit(X)
+        model.set_params(updater="majorise").fit(X)
 
 
 def test_what_has_no_default_and_is_left_out_is_named():
@@ -266,8 +266,10 @@ def test_what_has_no_default_and_is_left_out_is_named():
         def prox(self, rows, step):
             return rows
 
-    with pytest.raises(TypeError, match=r"method=.*Silent\(\) does not name its statistics, what "):
-        OnlineNMF(2, method=Silent()).fit(data())
+    with pytest.raises(
+        TypeError, match=r"updater=.*Silent\(\) does not name its statistics, what "
+    ):
+        OnlineNMF(2, updater=Silent()).fit(data())
     for argument in ("atoms", "codes"):
         words = rf"{argument}=.*Loose\(\) does not name its couples, which entries "
         with pytest.raises(TypeError, match=words):

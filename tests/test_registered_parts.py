@@ -13,7 +13,7 @@ import atomstream
 from atomstream import ModelFileError, OnlineDictionaryLearning, OnlineNMF, load, save
 from atomstream.cli import main
 from atomstream.core import registered
-from atomstream.io.archive import read_archive, write_archive
+from atomstream.files.archive import read_archive, write_archive
 
 X = np.random.default_rng(0).exponential(size=(120, 6))
 SOURCE = '''
@@ -120,7 +120,7 @@ class Steady:
 )
 def test_an_installed_part_goes_by_its_name(kind, settings, role, shown):
     model = kind(3, n_epochs=2, random_state=0, **settings).fit(X)
-    assert repr(getattr(model.method_.objective, role)) == shown
+    assert repr(getattr(model.algorithm_.objective, role)) == shown
 
 
 @pytest.mark.usefixtures("site")
@@ -130,7 +130,7 @@ def test_schedules_and_coders_go_by_their_names():
     )
     model.partial_fit(X).partial_fit(X)
     assert model.clock_.weight == 0.25
-    assert type(model.method_.coder).__name__ == "Lstsq"
+    assert type(model.algorithm_.coder).__name__ == "Lstsq"
 
 
 @pytest.mark.usefixtures("table")
@@ -183,7 +183,7 @@ def test_what_cannot_be_registered_is_refused():
 @pytest.mark.usefixtures("site")
 def test_a_saved_model_finds_an_installed_part(tmp_path):
     model = OnlineNMF(3, loss="tinyparts-softabs:2", n_epochs=2, random_state=0).fit(X)
-    model.set_params(loss=model.method_.objective.loss)  # the part itself
+    model.set_params(loss=model.algorithm_.objective.loss)  # the part itself
     save(model, tmp_path / "a.atoms")
     again = load(tmp_path / "a.atoms")
     assert again.loss == model.loss

@@ -98,7 +98,6 @@ for line in (
     "image learn @photo.png --atoms 3 --out @image",
     "image denoise @photo.png --out @clean.png",
     "image inpaint @photo.png --mask @photo.png --out @whole.png",
-    "image compress @photo.png --out @small.atoms",
     "network learn @edges.txt --motif path:3 --atoms 2 --batches 5 --batch-size 50 --out @network",
     "network learn @graph.gml --motif path:3 --atoms 2 --out @graph",
     "network denoise @network --steps 500",

@@ -463,30 +463,6 @@ def files():
     alone("files", "files", values, title, "times as long", 2, equal=1)
 
 
-def photographs():
-    """Sizes of compressed photographs, over those of JPEG files of the same quality."""
-    found = read("photographs").values()
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), sharey=True, layout="constrained")
-    kinds = {"with_dictionary": "dictionary in the file", "shared_dictionary": "dictionary known"}
-    for axis, (kind, label) in zip(axes, kinds.items(), strict=True):
-        ratios = [[part["bytes"] / part["jpeg_bytes"] for part in each[kind]] for each in found]
-        levels = [part["quality"] for part in next(iter(found))[kind]]
-        for line in ratios:
-            axis.semilogy(levels, line, color=PEER, linewidth=0.8)
-        middle = [median(column) for column in zip(*ratios, strict=True)]
-        axis.semilogy(levels, middle, color=OURS, linewidth=2, marker="o", label="median")
-        axis.axhline(1, color="black", linestyle="--", linewidth=1)
-        larger = sum(ratio > 1 for line in ratios for ratio in line)
-        cases = len(levels) * len(ratios)
-        axis.set_title(f"{label}\nfirst: JPEG in {larger} of {cases}", loc="left", fontsize=10)
-        axis.set_xlabel("decibels")
-        axis.set_yticks([0.5, 1, 2, 4], [0.5, 1, 2, 4])
-    axes[0].set_ylabel("size over that of JPEG")
-    axes[0].legend()
-    title = "Files of twelve photographs, beside JPEG files of the same quality"
-    finish(figure, "photographs", "photographs", title)
-
-
 CHARTS = (
     *(peers, coding, coding_cases, sparse_model, topics, losses, networks, walks, tensors),
     *(
@@ -503,7 +479,6 @@ CHARTS = (
         engine,
         engine_scale,
         files,
-        photographs,
     ),
 )
 

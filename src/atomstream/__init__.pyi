@@ -62,9 +62,9 @@ from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
 from .exceptions import RemovalWarning as RemovalWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
-from .io.codec import load as load
-from .io.codec import save as save
-from .io.registry import trusted_types as trusted_types
+from .files.codec import load as load
+from .files.codec import save as save
+from .files.registry import trusted_types as trusted_types
 from .looks import plots as plots
 from .runs.reporting import report as report
 from .watch import live as live

@@ -18,10 +18,10 @@ from atomstream.history import Trace
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from atomstream.core.method import Method
+    from atomstream.core.algorithm import Algorithm
     from atomstream.core.state import State
 
-__all__ = ["EarlyStopping", "History", "LearningBar", "StoredObjective"]
+__all__ = ["EarlyStopping", "History", "LearningBar"]
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class Learner(Protocol):
         """Mean objective of the newest batch, before the update."""
 
     @property
-    def method_(self) -> Method:
+    def algorithm_(self) -> Algorithm:
         """How it learns."""
 
     @property
@@ -215,74 +215,6 @@ class EarlyStopping(Callback):
         if callable(self.monitor):
             return float(self.monitor(estimator))
         return float(estimator.objective(self.monitor))
-
-
-class StoredObjective(History):
-    r"""A record of the mean loss of all rows so far, at their stored codes.
-
-    The loss is computed with the current dictionary. This is what the papers plot,
-    :math:`\tfrac1t \sum_i d(x_i, h_i D_t)` with stored codes: an upper bound of the mean loss at
-    optimal codes (`OnlineNMF.objective`). The callback keeps every row and its newest code, so
-    memory grows with the data, unlike anywhere else in the library. Every point reads all of them.
-
-    Parameters
-    ----------
-    every : int, default=10
-        Number of steps between points.
-
-    Attributes
-    ----------
-    n_samples, objective : list
-        Number of samples when a point was taken, and its value.
-
-    References
-    ----------
-    Zhao, Tan, Xu (2017), eq. (17) and figure 2.
-    """
-
-    def __init__(self, every: int = 10) -> None:
-        super().__init__()
-        self.spacing = every
-
-    def setup(self, estimator: object, context: TaskContext) -> None:
-        """Forget earlier fits."""
-        super().setup(estimator, context)
-        self.every = self.spacing
-        self._known: dict[Any, tuple[Any, Any, Any, float]] = {}
-
-    def note(self, estimator: Learner) -> None:
-        """Keep the codes of the batch, and take a point if one is due at this step."""
-        import numpy as np
-        import scipy.sparse as sp
-
-        from atomstream.core.batch import Batch
-
-        batch, codes = estimator._progress.batch, estimator._progress.codes.values
-        if len(set(batch.ids)) < len(batch.ids):
-            raise ValueError(
-                "StoredObjective needs a different name for each row; the index of the frame "
-                "repeats some."
-            )
-        for i, name in enumerate(batch.ids):
-            weight = 1.0 if batch.weights is None else float(batch.weights[i])
-            mask = None if batch.mask is None else batch.mask[i]
-            self._known[name] = (batch.X[i : i + 1].copy(), mask, codes[i], weight)
-        if (estimator.n_steps_ - 1) % self.every:
-            return
-        rows, masks, stored, weights = zip(*self._known.values(), strict=True)
-        X = sp.vstack(rows, format="csr") if sp.issparse(batch.X) else np.concatenate(rows)
-        observed = None
-        if any(mask is not None for mask in masks):
-            observed = np.array(
-                [np.ones(X.shape[1], bool) if mask is None else mask for mask in masks]
-            )
-        objective = estimator.method_.objective
-        losses = objective.losses(
-            Batch(X, mask=observed), np.array(stored), estimator.state_.dictionary
-        )
-        self.n_samples.append(estimator.n_samples_seen_)
-        counts = np.array(weights) > 0
-        self.objective.append(float(np.average(losses[counts], weights=np.array(weights)[counts])))
 
 
 class LearningBar(Callback):

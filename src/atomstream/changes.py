@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from atomstream.callbacks import Callback, TaskContext
 from atomstream.core.checks import check_count
 from atomstream.drift import DriftDetector, Shares, loss_of
-from atomstream.schedules import Harmonic, Power
 
 __all__ = ["Change", "ChangeWatch", "Part"]
 
@@ -81,11 +80,6 @@ class ChangeWatch(Callback):
         Whether changes in the use of atoms give alarms too: the shares of the atoms in the codes of
         each batch, whichever way they move. All atoms together give a false alarm as rarely as the
         loss does. A stream may speak of something else with the atoms it has, at the same loss.
-    forget : bool, default=False
-        Whether the model forgets at an alarm what came before the change: the memory then counts as
-        so many samples as came since. It needs a schedule whose memory stands for all samples so
-        far, "power" (the default of most models) or "harmonic": the model remembers everything
-        until something changes.
 
     Attributes
     ----------
@@ -95,7 +89,11 @@ class ChangeWatch(Callback):
     Raises
     ------
     ValueError
-        For settings out of range, and in a fit that should forget under another kind of schedule.
+        For settings out of range.
+
+    Notes
+    -----
+    The watch changes nothing. ``schedule="adaptive"`` lets a model forget what came before changes.
 
     Examples
     --------
@@ -104,7 +102,7 @@ class ChangeWatch(Callback):
     >>> from atomstream.changes import ChangeWatch
     >>> rng = np.random.default_rng(0)
     >>> parts = rng.random((2, 3, 8))
-    >>> watch = ChangeWatch(forget=True)
+    >>> watch = ChangeWatch()
     >>> model = OnlineNMF(3, schedule="harmonic", random_state=0).set_callbacks(watch)
     >>> model = model.fit_stream(rng.random((20, 3)) @ parts[int(t >= 300)] for t in range(400))
     >>> [change.began for change in watch.found]
@@ -117,11 +115,10 @@ class ChangeWatch(Callback):
         *,
         n_rows: int = 16,
         usage: bool = False,
-        forget: bool = False,
     ) -> None:
         check_count("n_rows", n_rows)
         self.false_alarm_every, self.n_rows = false_alarm_every, n_rows
-        self.usage, self.forget = usage, forget
+        self.usage = usage
         self._begin()
 
     def setup(self, estimator: object, context: TaskContext) -> None:
@@ -133,36 +130,25 @@ class ChangeWatch(Callback):
         self._detector = DriftDetector(self.false_alarm_every)
         self._errors, self._usage = (Shares(self._detector.reach) for _ in range(2))
         self._atoms: list[_AtomWatch] = []
-        self._began, self._mass = 0, 0.0  # samples before a change may have begun; mass since
+        self._began = 0  # samples before a change may have begun
 
     def on_fit_task_end(self, estimator: Any, context: TaskContext) -> None:
         """Look at a batch."""
         if context.task_name != "batch":
             return
-        clock, progress = estimator.clock_, estimator._progress
-        if self.forget and not isinstance(clock.schedule, Harmonic | Power):
-            raise ValueError(
-                "forget=True needs schedule='power' or 'harmonic', whose memory stands for all "
-                f"samples so far, got {clock.schedule!r}."
-            )
         alarm = self._detector.update(loss_of(estimator.batch_objective_))
         normal = self._detector.since == 0
         self._errors.update(self._squared_errors(estimator), normal=normal)
-        usage = progress.delta.usage
+        usage = estimator._progress.delta.usage
         shares = usage / (usage.sum() or 1.0)
         self._usage.update(shares, normal=normal)
         if self.usage:
             self._judge_usage(estimator, shares)
-        if normal:
-            self._began, self._mass = estimator.n_samples_seen_, 0.0
-        else:
-            self._mass += progress.delta.mass
         if alarm:
             self.found.append(self._change(estimator))
-            if self.forget:
-                clock.mass = min(clock.mass, self._mass)
             self._errors, self._usage = (Shares(self._detector.reach) for _ in range(2))
-            self._began, self._mass = estimator.n_samples_seen_, 0.0
+        if normal or alarm:
+            self._began = estimator.n_samples_seen_
 
     def _judge_usage(self, estimator: Any, shares: NDArray) -> None:
         """Look whether an atom is used more or less than it was."""

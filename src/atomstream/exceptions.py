@@ -23,7 +23,7 @@ __all__ = [
 
 
 class IncompatiblePartsError(TypeError):
-    """One part of a method needs something that another part does not offer."""
+    """One part of an algorithm needs something that another part does not offer."""
 
 
 class AtomstreamWarning(UserWarning):
@@ -142,7 +142,7 @@ class NotAModelError(ModelFileError):
 
 
 class NewerFormatError(ModelFileError):
-    """The file was written by a later release, in a format that this one does not know."""
+    """The file is in another format than the one that this release reads."""
 
 
 class CorruptModelError(ModelFileError):

@@ -44,7 +44,6 @@ FIELDS: Mapping[str, str] = {
     "n_changeovers": "times that `schedule='adaptive'` has left the past behind so far",
     "usage": "share of each atom in the codes of the newest batch, times its length",
 }
-LATER = ("held_out", "n_changeovers")  # that older releases did not keep
 LOOKS = 32  # points for each look at rows held out
 NUMBERS = tuple(name for name in FIELDS if name != "usage")
 
@@ -189,12 +188,10 @@ class Trace:
         n_points = len(saved["n_samples"])
         for name in NUMBERS:
             whole = name in ("step", "n_samples", "n_reseeded", "n_alarms", "n_changeovers")
-            unknown = np.full(n_points, np.nan) if name in LATER else None
-            values = np.asarray(saved.get(name, unknown), np.float64)
+            values = np.asarray(saved[name], np.float64)
             if values.shape != (n_points,):
                 raise ValueError(f"a history of {n_points} points and {name} of {values.shape}")
-            found = values.tolist()  # an older release may not have known some
-            self.points[name] = [int(x) if whole and math.isfinite(x) else x for x in found]
+            self.points[name] = [int(x) if whole else x for x in values.tolist()]
         usage = np.asarray(saved["usage"], np.float64)
         if usage.shape[:1] != (n_points,) or usage.ndim != 2:
             raise ValueError(f"a history of {n_points} points and usage of {usage.shape}")
@@ -203,8 +200,7 @@ class Trace:
         self._squares, self._seconds = float(saved["squares"]), float(saved["elapsed"])
         self._n_samples = int(saved["seen"])
         self.detector.state = np.asarray(saved["detector"], np.float64).tolist()
-        if "snapshots" in saved:  # an older release kept none
-            self.snapshots.restore(saved["snapshots"])
+        self.snapshots.restore(saved["snapshots"])
 
     def lines(self, first: int = 0) -> Iterator[str]:
         """Yield the points from one on as lines of JSON."""
@@ -225,8 +221,7 @@ def read_history(path: str | Path) -> Trace:
     for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             point = json.loads(line)
-            values = {name: point[name] for name in FIELDS if name not in LATER}
-            values |= {name: point.get(name) for name in LATER}
+            values = {name: point[name] for name in FIELDS}
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
         for name, value in values.items():
@@ -236,18 +231,18 @@ def read_history(path: str | Path) -> Trace:
 
 def changeovers(learner: Any) -> int:
     """Return how often the adaptive schedule of a learner has left the past behind."""
-    twin = getattr(getattr(learner, "_run", None), "reactive", None)
+    twin = getattr(getattr(learner, "_learner", None), "reactive", None)
     return 0 if twin is None else int(twin.n_taken)
 
 
 def _violation(learner: Any) -> float:
     """Return the stationarity judged by the newest batch; NaN where that is not known."""
-    progress, method = getattr(learner, "_progress", None), getattr(learner, "method_", None)
-    fixed = getattr(getattr(method, "updater", None), "fixed", None)
-    if progress is None or method is None or fixed is None:
+    progress, algorithm = getattr(learner, "_progress", None), getattr(learner, "algorithm_", None)
+    fixed = getattr(getattr(algorithm, "updater", None), "fixed", None)
+    if progress is None or algorithm is None or fixed is None:
         return math.nan
     try:
-        return stationarity(progress.delta, learner.state_.dictionary, method.objective, fixed)
+        return stationarity(progress.delta, learner.state_.dictionary, algorithm.objective, fixed)
     except (TypeError, AttributeError):  # what the memory is measured by has no gradient
         return math.nan
 

@@ -7,7 +7,7 @@ A stream is a generator of arrays and knows nothing of learning. It may be endle
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.matrices import Matrix, checked_numbers
 
-__all__ = ["CubeRows", "batches", "interleave", "patches", "windows"]
+__all__ = ["CubeRows", "batches", "patches", "windows"]
 
 
 class CubeRows:
@@ -290,23 +290,6 @@ def windows(
         view = view.swapaxes(1, 2)
     for batch in batches(view, batch_size, rng=rng):
         yield batch.reshape(len(batch), -1)
-
-
-def interleave(*streams: Iterable[Any]) -> Iterator[Any]:
-    """Yield one batch from each stream in turn until all have ended.
-
-    Examples
-    --------
-    >>> list(interleave("ace", "bd"))
-    ['a', 'b', 'c', 'd', 'e']
-    """
-    running = [iter(stream) for stream in streams]
-    while running:
-        for stream in list(running):
-            try:
-                yield next(stream)
-            except StopIteration:
-                running.remove(stream)
 
 
 def patch_view(image: ArrayLike, size: int | tuple[int, int]) -> NDArray:

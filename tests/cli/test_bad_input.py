@@ -93,9 +93,12 @@ ROWS = {
     "damaged image": ("learn bad.png --out new", "bad.png cannot be read"),
     "damaged parquet": ("learn bad.parquet --out new", "bad.parquet cannot be read"),
     "large patch": ("learn pictures --patch 99 --out new", "smaller than a patch of 99"),
-    "no atoms": ("learn x.npy --atoms 0 --out new", "atoms is 0, needed is at least 1"),
+    "no atoms": ("learn x.npy --atoms 0 --out new", "atoms is 0, needed is a whole number from 1"),
     "atoms no number": ("learn x.npy --atoms many --out new", "'many' is not a valid integer"),
-    "negative alpha": ("learn x.npy --alpha -1 --out new", "alpha is -1.0, needed is at least 0"),
+    "negative alpha": (
+        "learn x.npy --alpha -1 --out new",
+        "alpha is -1.0, needed is a number from 0",
+    ),
     "unknown loss": (
         "learn x.npy --loss lost --out new",
         "loss='lost' is unknown; choose one of hellinger, huber, is, kl",
@@ -112,7 +115,7 @@ ROWS = {
         "learn x.npy --model m --out new",
         "model is 'm', needed is one of nmf, dictionary",
     ),
-    "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a number below 1"),
+    "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a number from 0, below 1"),
     "no time": (
         "learn x.npy --max-time soon --out new",
         "'soon' is not a duration; use e.g. 90s, 10m or 2h",
@@ -151,7 +154,7 @@ ROWS = {
     "endless half-life": ("learn x.npy --half-life inf --out new", "half_life is inf"),
     "too many patches": (
         "learn x.npy --per-image 99999999999999999999 --out new",
-        "needed is at most",
+        "needed is a whole number from 1 to",
     ),
     "a pickle": (
         "inspect pickle.atoms",
@@ -207,10 +210,10 @@ NETWORKS = {
         "torn.txt, line 2: 'c' is not an edge",
     ),
     "no edges": ("network learn empty.txt --out new", "empty.txt: .*no edges"),
-    "a broken graph": ("network learn bad.gml --out new", "bad.gml cannot be read as a graph"),
+    "a broken graph": ("network learn bad.gml --out new", "bad.gml cannot be read .NetworkXError"),
     "a broken matrix": (
         "network learn bad.npz --out new",
-        "bad.npz cannot be read as a sparse matrix",
+        "bad.npz cannot be read",
     ),
     "unknown motif": (
         "network learn edges.txt --motif ring:4 --out new",
@@ -239,7 +242,10 @@ NETWORKS = {
         "a tree; use the Glauber chain",
     ),
     "unknown chain": ("network learn edges.txt --chain fast --out new", "chain='fast' is unknown"),
-    "no atoms": ("network learn edges.txt --atoms 0 --out new", "atoms is 0, needed is at least 1"),
+    "no atoms": (
+        "network learn edges.txt --atoms 0 --out new",
+        "atoms is 0, needed is a whole number from 1",
+    ),
     "unknown schedule": (
         "network learn edges.txt --schedule s --out new",
         "schedule='s' is unknown",
@@ -324,7 +330,7 @@ TEXTS = {
     ),
     "no column": (
         "text topics table.csv --column c --out new",
-        "has no column 'c'; there are id, body",
+        "has no column 'c'; it has 2: 'id', 'body'",
     ),
     "an empty table": ("text topics empty.csv --column a --out new", "empty.csv has no lines"),
     "blank lines": ("text topics blank.txt --out new", "There are no documents"),
@@ -339,7 +345,7 @@ TEXTS = {
     "no UTF-8": ("text topics latin.txt --out new", "latin.txt cannot be read"),
     "unknown vectorizer": (
         "text topics lines.txt --vectorizer v --out new",
-        "'vectorizer' .* must be one of counts, hashing, tfidf",
+        "vectorizer is .* needed is one of counts, hashing, tfidf",
     ),
     "unknown per": (
         "text topics lines.txt --per word --out new",
@@ -351,7 +357,7 @@ TEXTS = {
     ),
     "no topics": (
         "text topics lines.txt --topics 0 --out new",
-        "topics is 0, needed is at least 1",
+        "topics is 0, needed is a whole number from 1",
     ),
     "run there already": ("text topics lines.txt --out run", "holds a run already"),
     "batches": (
@@ -567,7 +573,7 @@ SERIES = {
     "forecast empty.csv": ("series forecast empty.csv --out new", "has a header and no rows"),
     "forecast times.csv": (
         "series forecast times.csv --out new",
-        "no column of numbers beside the times",
+        "no column of numbers beside those that name rows",
     ),
     "forecast bad.csv.gz": ("series forecast bad.csv.gz --out new", "cannot be read"),
     "forecast none.csv": ("series forecast none.csv --out new", "There is no"),
@@ -577,15 +583,15 @@ SERIES = {
     ),
     "forecast gap.csv window 1": (
         "series forecast gap.csv --window 1 --out new",
-        "window is 1, needed is at least 2",
+        "window is 1, needed is a whole number from 2",
     ),
     "forecast gap.csv coverage 1": (
         "series forecast gap.csv --coverage 1 --out new",
-        "coverage is 1.0, needed is a number above 0 and below 1",
+        "coverage is 1.0, needed is a number above 0, below 1",
     ),
     "forecast gap.csv horizon 0": (
         "series forecast gap.csv --horizon 0 --out new",
-        "horizon is 0, needed is at least 1",
+        "horizon is 0, needed is a whole number from 1",
     ),
     "forecast gap.csv weight 2": (
         "series forecast gap.csv --weight 2 --out new",
@@ -667,17 +673,7 @@ IMAGE = {
     ),
     "a small mask": ("image inpaint grey.png --mask small.png --out o.png", "they must agree"),
     "a mask of all": ("image inpaint grey.png --mask white.png --out o.png", "no observed pixel"),
-    "quality out of range": (
-        "image compress grey.png --out o.atomp --quality 99",
-        "quality must be above 0",
-    ),
-    "no dictionary": ("image compress grey.png --out o.atomp --no-dictionary", "needs a --model"),
-    "no such folder": ("image compress grey.png --out nowhere/o.atomp", "its folder is missing"),
-    "not compressed": (
-        "image decompress grey.png --out o.png",
-        "not an image compressed by atomstream",
-    ),
-    "no such compressed file": ("image decompress none.atomp --out o.png", "cannot be read"),
+    "no such folder": ("image denoise grey.png --out nowhere/o.png", "its folder is missing"),
 }
 
 
@@ -748,7 +744,10 @@ TENSORS = {
     "no such name": ("tensor learn x.nc --axis town --out new", "0 to 2 or date, day, hour"),
     "a bad radius": ("tensor learn x.npy --radius far --out new", "radius is 'far', needed is"),
     "no radius": ("tensor learn x.npy --radius 0 --out new", "radius is '0', needed is"),
-    "no atoms": ("tensor learn x.npy --atoms 0 --out new", "atoms is 0, needed is at least 1"),
+    "no atoms": (
+        "tensor learn x.npy --atoms 0 --out new",
+        "atoms is 0, needed is a whole number from 1",
+    ),
     "other samples": ("encode run moved.npy --out c.csv", r"samples of shape \(40, 9\), run has"),
     "NaN in codes": ("encode run nan.npy --out c.csv", "first in sample 30 .*fill such entries.$"),
     "strange labels": ("encode run strange.parquet --out c.csv", "'day' .*not learned: Sunday"),

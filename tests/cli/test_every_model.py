@@ -9,7 +9,7 @@ from commands import refused
 
 import atomstream
 from atomstream.cli import main
-from atomstream.io.registry import MODELS
+from atomstream.files.registry import MODELS
 
 SHOWN = sorted(MODELS)
 ROWS = ("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF")

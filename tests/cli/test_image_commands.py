@@ -8,7 +8,6 @@ import pytest
 import atomstream
 from atomstream import ImageDictionary, images
 from atomstream.cli import main
-from atomstream.domains.images.compression import Header
 
 Image = pytest.importorskip("PIL.Image")
 FEW = ["--atoms", "16", "--patch", "6"]
@@ -82,71 +81,6 @@ def test_inpaint(capsys, folder, name, room):
     )
     assert (after[~mask] == before[~mask]).all()
     room.decibels(images.psnr(before, after), at_least=25)
-
-
-def test_compress_and_decompress(capsys, folder):
-    told = call(
-        capsys, folder, "compress", "color.png", "--out", "color.atomp", "--quality", "30", *FEW
-    )
-    assert told["bytes"] == (folder / "color.atomp").stat().st_size
-    assert told["bits_per_pixel"] == pytest.approx(8 * told["bytes"] / 3000, abs=1e-3)
-    assert told["psnr"] == pytest.approx(30, abs=0.3)
-    assert told["jpeg_bytes"] == images.jpeg_size(read(folder / "color.png"), told["psnr"])
-    told_back = call(capsys, folder, "decompress", "color.atomp", "--out", "back.png")
-    assert (told_back["height"], told_back["width"]) == (50, 60)
-    assert images.psnr(read(folder / "color.png"), read(folder / "back.png")) == pytest.approx(
-        told["psnr"], abs=1e-3
-    )
-    with_model = ("--model", "model.atoms")
-    call(
-        capsys,
-        folder,
-        "compress",
-        "grey.png",
-        "--out",
-        "grey.atomp",
-        "--no-dictionary",
-        *with_model,
-    )
-    call(capsys, folder, "decompress", "grey.atomp", "--out", "grey2.png", *with_model)
-    assert images.psnr(read(folder / "grey.png"), read(folder / "grey2.png")) > 34
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_picture_that_cannot_be_packed_well_is_told_and_a_small_one_gets_few_atoms(
-    capsys, folder
-):
-    noise = np.random.default_rng(0).integers(0, 256, (30, 40), dtype=np.uint8)
-    Image.fromarray(noise).save(folder / "noise.png")
-    compress = [
-        "image",
-        "compress",
-        str(folder / "noise.png"),
-        "--out",
-        str(folder / "o.atomp"),
-        "--json",
-    ]
-    assert main([*compress, "--atoms", "2"]) == 0
-    heard = capsys.readouterr()
-    assert "Warning: The compressed image reaches" in heard.err
-    assert json.loads(heard.out)["psnr"] < 35
-    assert main([*compress, "--atoms", "300"]) == 0
-    assert "more than the 1200 of its pixels" in capsys.readouterr().err
-    Image.fromarray(picture()).save(folder / "small.png")
-    assert call(capsys, folder, "compress", "small.png", "--out", "o.atomp")["bytes"] < 3000
-
-
-def test_a_picture_is_compressed_with_as_few_atoms_as_its_quality_needs(capsys, folder):
-    rng = np.random.default_rng(0)
-    few = np.kron(rng.integers(0, 256, (12, 16)), np.ones((8, 8))).astype(np.uint8)
-    many = rng.integers(0, 256, (96, 128, 3)).astype(np.uint8)
-    atoms = []
-    for image in (few, many):
-        Image.fromarray(image).save(folder / "o.png")
-        call(capsys, folder, "compress", "o.png", "--out", "o.atomp", "--quality", "40")
-        atoms.append(Header.of((folder / "o.atomp").read_bytes()).atoms)
-    assert atoms == [64, 96]
 
 
 @pytest.mark.slow

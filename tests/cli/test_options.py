@@ -76,12 +76,19 @@ def defaults(estimator):
     return {name: parameter.default for name, parameter in found.items()}
 
 
+def estimators(name, each):
+    """Return those that a setting of a kind of run can stand for: of several, which it names."""
+    model = each.metadata.get("model")
+    if model is None or model.__name__ in ESTIMATORS[name]:
+        return [kind for kind in ESTIMATORS[name] if each.metadata["sets"] in defaults(kind)]
+    return [model.__name__]
+
+
 @setting
 def test_the_default_of_a_setting_is_that_of_the_estimator(name, each):
     parameter = each.metadata.get("sets")
-    for estimator in ESTIMATORS[name] if parameter else ():
+    for estimator in estimators(name, each) if parameter else ():
         known = defaults(estimator)
-        assert parameter in known
         different = {(estimator, each.name), (name, each.name)} & set(DIFFERENT)
         if each.name in ALWAYS_DIFFERENT or different:
             assert each.default != known[parameter]

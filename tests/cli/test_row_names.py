@@ -11,7 +11,7 @@ from commands import refused, run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
-from atomstream.io import tables
+from atomstream.io import lines
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -109,7 +109,10 @@ def test_names_of_several_inputs_follow_each_other(folder, tmp_path):
         ("encode bare x.csv --id place --out c.npz", "holds codes alone; for --id end it in"),
         ("encode run x.csv bare.csv --out c.csv", "named by nothing, those of .* they must agree"),
         ("encode bare bare.csv --id a --out c.csv", "bare.csv has 2 columns, bare has learned 3"),
-        ("learn bare.csv --id a --id b --id c --out r", "all of them name rows"),
+        (
+            "learn bare.csv --id a --id b --id c --out r",
+            "no column of numbers beside those that name rows",
+        ),
         ("learn bare.csv --id nobody --out r", "has no column 'nobody'"),
         ("learn x.npy --id nobody --out r", "--id names columns of tables, and .*x.npy is not"),
         ("encode bare twice.csv --id atom_0 --out c.csv", "would be called 'atom_0'"),
@@ -123,7 +126,7 @@ def test_names_that_cannot_be_are_refused(folder, tmp_path, monkeypatch, capsys,
 
 
 def test_codes_with_names_are_written_block_by_block(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "CHUNK", 1 << 16)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 1 << 16)
     peaks = []
     for n_rows in (1000, 10_000, 40_000):  # the first one imports and compiles
         table = {name: np.random.default_rng(1).random(n_rows) for name in "abc"}

@@ -23,7 +23,6 @@ SOON = 2.0  # seconds on an idle machine
 COMMANDS = {
     "denoise": "image denoise large.png --model image --out out.png",
     "inpaint": "image inpaint large.png --mask mask.png --model image --out out.png --jobs 2",
-    "compress": "image compress large.png --model image --quality 45 --out out.atomp",
     "reconstruct": "reconstruct image large.png --stride 1 --out out.png",
     "network reconstruct": "network reconstruct network --steps 100000000 --out out.csv",
     "network denoise": "network denoise network --steps 100000000 --out out.csv",

@@ -15,7 +15,6 @@ from rich.console import Console
 
 from atomstream.cli import main, watching
 from atomstream.history import Trace
-from atomstream.io import tables
 from atomstream.looks.pages import edited_table
 from atomstream.runs import folder as folder_module
 from atomstream.runs.folder import RunFolder
@@ -151,7 +150,7 @@ def live(tmp_path, monkeypatch):
 
     def learned(*words):
         lines = b"".join(b"%d,%d,1\n" % (row % 7, row % 5) for row in range(200))
-        monkeypatch.setattr(tables, "_standard_input", io.BytesIO(lines).readinto)
+        monkeypatch.setattr("atomstream.io.lines.standard_input", io.BytesIO(lines).read)
         assert main([*words]) == 0
         return tmp_path / "run"
 

@@ -99,7 +99,7 @@ def test_a_changed_shard_is_named(kind, tmp_path):
     model = OnlineNMF(2, random_state=0)
     with pytest.raises(ChangedShardError, match=r"rows\.\w+\[\d+:\d+\] has changed since"):
         model.fit_stream(listed, on_bad_shard="skip")
-    assert not hasattr(model, "_run")
+    assert not hasattr(model, "_learner")
     model.partial_fit(X)
     with pytest.raises(ChangedShardError, match=r"has changed since"):
         transform_shards(model, listed, str(tmp_path / "codes"))

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from strange import ATOMS, Deadly, Drawn, Slow, Wide, leave, planted
 from test_laws_of_rounds import MODELS, SMALL, bits, fresh
 
 from atomstream import Checkpoint, EngineError, OnlineNMF
-from atomstream.cluster import Engine, Shards, transform_shards
+from atomstream.cluster import Engine, Shards, engines, transform_shards
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
@@ -36,12 +36,35 @@ def _workers_find_the_tests():
     os.environ["PYTHONPATH"] = before
 
 
+FORKS = "forkserver" in get_all_start_methods()
+
+
 @pytest.fixture(scope="module")
-def cluster():
+def server():
+    """How workers start here: from a process that has loaded all there is, where a system forks."""
+    context = get_context("forkserver" if FORKS else "spawn")
+    if FORKS:
+        context.set_forkserver_preload(["warm", "test_laws_of_rounds", "distributed"])
+    return context
+
+
+@pytest.fixture
+def _workers_start_soon(server, monkeypatch):
+    monkeypatch.setattr(engines, "get_context", lambda _: server)
+
+
+@pytest.fixture(scope="module")
+def cluster(server):
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as cluster:
+    import dask
+
+    how = {"distributed.worker.multiprocessing-method": server.get_start_method()}
+    with (
+        dask.config.set(how),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+    ):
         yield cluster
 
 
@@ -80,6 +103,7 @@ def test_dead_workers_are_replaced_and_change_no_bit(tmp_path):
     assert bits(model) == bits(here)
 
 
+@pytest.mark.usefixtures("_workers_start_soon")
 def test_a_shard_that_kills_every_worker_is_named_and_learning_goes_on_elsewhere(tmp_path):
     deadly, kept = tmp_path / "marks", Checkpoint(tmp_path / "model.atoms")
     deadly.mkdir()
@@ -96,10 +120,10 @@ def test_a_shard_that_kills_every_worker_is_named_and_learning_goes_on_elsewhere
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits memory as Linux does")
-def test_a_worker_of_200_megabytes_learns_and_names_the_shard_that_is_too_large():
+def test_a_worker_of_200_megabytes_learns_and_names_the_shard_that_is_too_large(server):
     fitting = Shards([*drawn(), Wide(8, n_bytes=100 << 20)])
     options = {"slots": 2, "rounds": SMALL}
-    limits = {"mp_context": get_context("spawn"), "initializer": leave, "initargs": (200 << 20,)}
+    limits = {"mp_context": server, "initializer": leave, "initargs": (200 << 20,)}
     with ProcessPoolExecutor(1, **limits) as pool:
         there = OnlineNMF(ATOMS, random_state=0).fit_stream(fitting, engine=pool, **options)
         here = OnlineNMF(ATOMS, random_state=0).fit_stream(fitting, **options)
@@ -112,6 +136,7 @@ def test_a_worker_of_200_megabytes_learns_and_names_the_shard_that_is_too_large(
         assert pool.submit(abs, -1).result() == 1  # the worker lives
 
 
+@pytest.mark.usefixtures("_workers_start_soon")
 def test_silence_ends_and_leaves_no_process_behind():
     listed = Shards([*drawn(), Slow(9)])
     began = time.monotonic()

@@ -18,7 +18,7 @@ from atomstream.core.clock import Accuracy
 from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.io.codec import Decoder
+from atomstream.files.codec import Decoder
 from atomstream.penalties import Box, Covering, Free
 from atomstream.schedules import Constant
 from atomstream.updates import SubgradientStep
@@ -59,7 +59,7 @@ def test_a_set_that_couples_atoms_is_refused_where_atoms_are_minimised_one_by_on
 @pytest.mark.parametrize("name", LOSS_NAMES)
 def test_atoms_stay_in_their_set_after_every_step(name):
     X = positive()
-    model = OnlineNMF(4, loss=name, method="spsg", random_state=0)
+    model = OnlineNMF(4, loss=name, updater="spsg", random_state=0)
     for start in range(0, 120, 20):
         model.partial_fit(X[start : start + 20])
         assert model.components_.min() >= 0
@@ -76,7 +76,7 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale, room):
     X = scale * positive(200)
     settings = {
         "loss": name if name != "huber" else f"huber:{0.5 * scale}",
-        "method": "spsg",
+        "updater": "spsg",
         "random_state": 0,
     }
     started = OnlineNMF(4, batch_size=20, n_epochs=1, **settings).fit(X[:20]).objective(X)
@@ -126,8 +126,8 @@ def test_every_step_is_that_of_equation_8_and_stays_in_the_set(name, unit, a, b)
 
         patience = math.inf
 
-    method = Patient(a=a, b=b, unit=unit)
-    model = OnlineNMF(3, loss=name, method=method, random_state=0)
+    updater = Patient(a=a, b=b, unit=unit)
+    model = OnlineNMF(3, loss=name, updater=updater, random_state=0)
     X, lengths = positive(400), []
     model.partial_fit(X[:20])
     # The batches differ in size: a small one must not bring back the long steps of the beginning.
@@ -161,8 +161,8 @@ def test_losses_without_a_majoriser_take_the_steps_by_themselves(room):
     X = positive(200, 3)
     metric = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 0.4]])
     for loss in (Alpha(0.0), Mahalanobis(metric)):
-        model = OnlineNMF(2, loss=loss, batch_size=20, n_epochs=30, random_state=0)
-        assert isinstance(model.method_.coder, ProjectedSubgradient)
+        model = OnlineNMF(2, loss=loss, batch_size=20, n_epochs=12, random_state=0)
+        assert isinstance(model.algorithm_.coder, ProjectedSubgradient)
         first = (
             OnlineNMF(2, loss=loss, batch_size=20, n_epochs=1, random_state=0)
             .fit(X[:20])
@@ -184,7 +184,7 @@ def test_both_doors_reach_critical_points_of_the_same_objective(name, room):
     slow = OnlineNMF(
         2,
         loss=name,
-        method="spsg",
+        updater="spsg",
         coder=Multiplicative(),
         batch_size=60,
         n_epochs=1500,

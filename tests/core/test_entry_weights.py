@@ -213,7 +213,7 @@ def test_the_surrogate_bounds_the_weighted_loss_from_above_for_all_atoms():
     W = np.random.default_rng(2).uniform(0, 3, X.shape) * mask
     model = OnlineNMF(3, init=X[:3], tol=1e-9, random_state=0).partial_fit(X, entry_weight=W)
     shares, tops = W / W.max(axis=1, keepdims=True), W.max(axis=1)
-    start = model.method_.objective.atoms.prox(X[:3].copy(), 0.0)
+    start = model.algorithm_.objective.atoms.prox(X[:3].copy(), 0.0)
     H = OnlineNMF.from_components(start).transform(X, entry_weight=W)
     rng = np.random.default_rng(4)
 
@@ -267,7 +267,7 @@ def test_weights_that_are_none_are_refused(weights, words):
     "model",
     [
         OnlineNMF(3, loss="kl"),
-        OnlineNMF(3, method="spsg"),
+        OnlineNMF(3, updater="spsg"),
         OnlineConvexMF(3, n_representatives=15),
         OnlineCPDictionary(3),
     ],

@@ -27,11 +27,11 @@ def contaminated(n_samples, share, n_atoms=N_ATOMS):
 def first(X, how="auto", seed=0, **settings):
     """Return the first atoms, and the mixed ones that would be the other choice."""
     settings = {"n_components": N_ATOMS, "loss": "l1", **settings}
-    method = OnlineNMF(**settings, random_state=0).partial_fit(X).method_
+    algorithm = OnlineNMF(**settings, random_state=0).partial_fit(X).algorithm_
     batch, size = Batch(X), settings["n_components"]
-    found = first_dictionary(batch, size, how, method, np.random.default_rng(seed)).atoms()
+    found = first_dictionary(batch, size, how, algorithm, np.random.default_rng(seed)).atoms()
     rng = np.random.default_rng(seed)
-    return found, starting_atoms(batch, size, "svd", method.objective.atoms, rng, soft=True)
+    return found, starting_atoms(batch, size, "svd", algorithm.objective.atoms, rng, soft=True)
 
 
 @pytest.mark.parametrize("loss", ["l1", "l2", "huber:0.1"])
@@ -53,7 +53,7 @@ def test_too_few_rows_for_the_atoms_start_mixed_with_their_mean():
     assert_array_equal(found, mixed)
 
 
-@pytest.mark.parametrize("settings", [{"method": Majorise()}, {"loss": "kl"}, {"method": "spsg"}])
+@pytest.mark.parametrize("settings", [{"updater": Majorise()}, {"loss": "kl"}, {"updater": "spsg"}])
 def test_where_entries_explain_themselves_nothing_is_compared(settings):
     X, _ = contaminated(200, 0.0)
     found, mixed = first(X, **settings)
@@ -138,9 +138,9 @@ def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, fall, roo
 def test_both_starts_are_judged_on_the_same_halves(monkeypatch):
     drawn = []
 
-    def spy(batch, start, method, accuracy, rng):
+    def spy(batch, start, algorithm, accuracy, rng):
         drawn.append(rng.bit_generator.state["state"]["state"])
-        return cross_fit(batch, start, method, accuracy, rng)
+        return cross_fit(batch, start, algorithm, accuracy, rng)
 
     X, _ = contaminated(200, 0.1)
     first(X)  # another call of `partial_fit` compiles

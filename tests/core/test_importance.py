@@ -19,7 +19,7 @@ MODELS = {
     "missing": OnlineNMF(3, missing=True),
     "spheres": OnlineDictionaryLearning(3, atoms="unit_sphere"),
     "kl": OnlineNMF(3, loss="kl", atoms="nonnegative"),
-    "steps": OnlineNMF(3, loss="l1", method="spsg"),
+    "steps": OnlineNMF(3, loss="l1", updater="spsg"),
     "robust": OnlineNMF(3, loss=Huber(0.1), atoms="nonnegative"),
     "tensors": OnlineCPDictionary(3),
 }

@@ -58,16 +58,16 @@ def name(request):
 def test_codes_are_those_of_the_observed_columns(name):
     X = data()
     model = make(name).fit(X)
-    codes, method = model.transform(X), model.method_
+    codes, algorithm = model.transform(X), model.algorithm_
     for row in range(0, 60, 7):
         seen = ~np.isnan(X[row])
         part = Rows(model.components_[:, seen])
-        alone = method.coder.encode(
-            Batch(X[row : row + 1, seen]), part, method.objective, Accuracy(gap=1e-11)
+        alone = algorithm.coder.encode(
+            Batch(X[row : row + 1, seen]), part, algorithm.objective, Accuracy(gap=1e-11)
         )
         shown = X[row : row + 1, seen]
-        best = method.objective.values(Batch(shown), alone.values, part)[0]
-        ours = method.objective.values(Batch(shown), codes[row : row + 1], part)[0]
+        best = algorithm.objective.values(Batch(shown), alone.values, part)[0]
+        ours = algorithm.objective.values(Batch(shown), codes[row : row + 1], part)[0]
         assert ours <= best + 1e-8 * max(best, 1e-3 * np.square(shown).sum())
 
 
@@ -78,35 +78,41 @@ def test_law_2_completion_never_raises_the_surrogate(name):
     for _ in range(20):
         X = data(40, seed=int(rng.integers(1000)))
         if hasattr(model, "state_"):
-            method, state, clock = model.method_, model.state_.snapshot(), model.clock_
+            algorithm, state, clock = model.algorithm_, model.state_.snapshot(), model.clock_
             batch = model._batch(X)
-            codes = method.coder.encode(batch, state.dictionary, method.objective, clock.tolerance)
-            delta = method.statistics.measure(batch, codes, state.dictionary, method.objective)
+            codes = algorithm.coder.encode(
+                batch, state.dictionary, algorithm.objective, clock.tolerance
+            )
+            delta = algorithm.statistics.measure(
+                batch, codes, state.dictionary, algorithm.objective
+            )
             # The sums of completed rows, at the dictionary they were completed with: the observed
             # objective.
-            seen = method.objective.values(batch, codes.values, state.dictionary)
+            seen = algorithm.objective.values(batch, codes.values, state.dictionary)
             assert_allclose(delta.objective, seen.sum(), rtol=1e-8, atol=1e-10)
             state.memory.absorb(delta, 0.3)
-            before = method.updater.value(state, method.objective)
-            method.updater.update(state, method.objective, clock, rng)
-            assert method.updater.value(state, method.objective) <= before + 1e-12 * abs(before)
+            before = algorithm.updater.value(state, algorithm.objective)
+            algorithm.updater.update(state, algorithm.objective, clock, rng)
+            assert algorithm.updater.value(state, algorithm.objective) <= before + 1e-12 * abs(
+                before
+            )
         model.partial_fit(X)
 
 
 def test_the_completed_sums_bound_the_observed_objective_from_above():
     X, model = data(), make("nmf").fit(data())
-    batch, method, rng = model._batch(X), model.method_, np.random.default_rng(0)
-    codes = method.coder.encode(
-        batch, model.state_.dictionary, method.objective, Accuracy(gap=1e-9)
+    batch, algorithm, rng = model._batch(X), model.algorithm_, np.random.default_rng(0)
+    codes = algorithm.coder.encode(
+        batch, model.state_.dictionary, algorithm.objective, Accuracy(gap=1e-9)
     )
-    delta = method.statistics.measure(batch, codes, model.state_.dictionary, method.objective)
-    memory = method.statistics.start(*model.components_.shape, method.objective.loss)
+    delta = algorithm.statistics.measure(batch, codes, model.state_.dictionary, algorithm.objective)
+    memory = algorithm.statistics.start(*model.components_.shape, algorithm.objective.loss)
     memory.absorb(delta, 1.0)
     for _ in range(20):
         other = Rows(np.abs(model.components_ + 0.1 * rng.standard_normal(model.components_.shape)))
         assert (
             memory.value(other)
-            >= method.objective.values(batch, codes.values, other).mean() - 1e-12
+            >= algorithm.objective.values(batch, codes.values, other).mean() - 1e-12
         )
 
 
@@ -115,12 +121,12 @@ def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(n
     X = data()
     mask, rng = ~np.isnan(X), np.random.default_rng(2)
     model = make(name).fit(X)
-    method, dictionary, accuracy = model.method_, model.state_.dictionary, Accuracy(gap=1e-9)
+    algorithm, dictionary, accuracy = model.algorithm_, model.state_.dictionary, Accuracy(gap=1e-9)
 
     def run(batch):
-        codes = method.coder.encode(batch, dictionary, method.objective, accuracy)
-        return codes.values, method.statistics.measure(
-            batch, codes, dictionary, method.objective
+        codes = algorithm.coder.encode(batch, dictionary, algorithm.objective, accuracy)
+        return codes.values, algorithm.statistics.measure(
+            batch, codes, dictionary, algorithm.objective
         ).cross
 
     hidden = [np.where(mask, X, behind) for behind in (0.0, 1e6, np.nan, rng.random(X.shape))]
@@ -178,7 +184,8 @@ def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
     assert_allclose(one.components_, other.components_, atol=1e-9)
     codes = one.transform(mixed)[np.isnan(mixed).all(axis=1)]
     assert_array_equal(
-        codes, np.broadcast_to(one.method_.objective.codes.prox(np.zeros((1, 5)), 0.0), codes.shape)
+        codes,
+        np.broadcast_to(one.algorithm_.objective.codes.prox(np.zeros((1, 5)), 0.0), codes.shape),
     )
     steps = one.n_steps_
     assert one.partial_fit(empty).n_steps_ == steps
@@ -231,11 +238,14 @@ def test_both_coders_agree_where_entries_are_missing():
     model = make("nmf", alpha=0.01).fit(X)
     codes = [
         coder.encode(
-            model._batch(X), model.state_.dictionary, model.method_.objective, Accuracy(gap=1e-12)
+            model._batch(X),
+            model.state_.dictionary,
+            model.algorithm_.objective,
+            Accuracy(gap=1e-12),
         ).values
         for coder in (ActiveSet(), ProjectedGradient(max_iter=100_000))
     ]
-    objective, batch = model.method_.objective, model._batch(X)
+    objective, batch = model.algorithm_.objective, model._batch(X)
     values = [objective.values(batch, code, model.state_.dictionary) for code in codes]
     assert_allclose(values[0], values[1], rtol=1e-8, atol=1e-10)
 
@@ -289,12 +299,12 @@ def test_an_atom_made_anew_takes_nothing_from_entries_that_are_missing():
     X[0, 4:] = 1.0
     model = make("nmf", n_components=4, alpha=0.0).fit(np.where(np.isnan(X), 0.5, X))
     batch, state = model._batch(X[1:]), model.state_
-    codes = model.method_.coder.encode(
-        batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-9)
+    codes = model.algorithm_.coder.encode(
+        batch, state.dictionary, model.algorithm_.objective, Accuracy(gap=1e-9)
     )
     codes.values[:] = 0.5  # a reconstruction too large where nothing was observed
     state.usage.idle = np.full(4, 1e9)
-    assert model.method_.reseed(batch, codes, state, rng) == 4
+    assert model.algorithm_.reseed(batch, codes, state, rng) == 4
     assert_array_equal(model.components_[:, 4:], 0)
 
 

@@ -264,7 +264,7 @@ def test_loadings_whose_products_are_no_numbers_are_refused():
 
 @pytest.mark.parametrize("scale", [1e-12, 1e9])
 def test_steps_with_bounded_codes_tell_that_the_scale_does_not_suit_them(scale):
-    model = atomstream.OnlineNMF(3, loss="kl", method="spsg", random_state=0)
+    model = atomstream.OnlineNMF(3, loss="kl", updater="spsg", random_state=0)
     with pytest.warns(UserWarning, match="outside of 1e-05 to 1e\\+07 accuracy is lost"):
         model.fit(data() * scale)
 

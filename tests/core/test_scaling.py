@@ -239,7 +239,7 @@ def test_the_default_is_the_data_themselves():
     assert Scaling().apply(X) is X
     assert Scaling().undo(X) is X
     model = OnlineNMF(2, random_state=0).partial_fit(X)
-    assert not hasattr(model._run, "scaling")
+    assert not hasattr(model._learner, "scaling")
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

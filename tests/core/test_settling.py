@@ -49,7 +49,7 @@ def test_no_round_raises_the_objective(case):
     found = [
         progress.delta.objective / progress.delta.mass
         for progress in settling.rounds(
-            batches(model, X), model.state_, model.method_, model.clock_
+            batches(model, X), model.state_, model.algorithm_, model.clock_
         )
     ]
     assert len(found) > 2
@@ -128,7 +128,9 @@ def test_rounds_do_not_depend_on_how_the_data_are_cut(loss):
     X, ends = mixed(), []
     for size in (150, 37):
         model = OnlineNMF(4, loss=loss, n_epochs=1, random_state=0).fit(X)
-        steps = settling.rounds(batches(model, X, size), model.state_, model.method_, model.clock_)
+        steps = settling.rounds(
+            batches(model, X, size), model.state_, model.algorithm_, model.clock_
+        )
         ends.append([(next(steps).delta.objective, model.components_.copy()) for _ in range(3)])
     for (one, atoms), (other, others) in zip(*ends, strict=True):
         assert_allclose(one, other, rtol=1e-9)
@@ -138,7 +140,7 @@ def test_rounds_do_not_depend_on_how_the_data_are_cut(loss):
 def test_codes_are_searched_from_their_last_values(monkeypatch):
     X, starts = mixed(), []
     model = OnlineNMF(4, n_epochs=1, random_state=0).fit(X)
-    coder = type(model.method_.coder)
+    coder = type(model.algorithm_.coder)
     encode = coder.encode
 
     def watched(self, batch, dictionary, objective, accuracy, start=None):
@@ -147,7 +149,7 @@ def test_codes_are_searched_from_their_last_values(monkeypatch):
         return found
 
     monkeypatch.setattr(coder, "encode", watched)
-    steps = settling.rounds(batches(model, X, 200), model.state_, model.method_, model.clock_)
+    steps = settling.rounds(batches(model, X, 200), model.state_, model.algorithm_, model.clock_)
     for _ in range(3):
         next(steps)
     assert starts[0][0] is None
@@ -157,8 +159,8 @@ def test_codes_are_searched_from_their_last_values(monkeypatch):
 def test_codes_of_many_more_atoms_than_features_are_rough_and_still_never_worse(room):
     X = mixed()
     model = OnlineNMF(65, n_epochs=1, random_state=0).fit(X)
-    assert model.method_.objective.loss.quadratic
-    steps = settling.rounds(batches(model, X), model.state_, model.method_, model.clock_)
+    assert model.algorithm_.objective.loss.quadratic
+    steps = settling.rounds(batches(model, X), model.state_, model.algorithm_, model.clock_)
     found = [step.delta.objective / step.delta.mass for step in steps]
     assert len(found) > 2
     assert (np.diff(found) <= 1e-9 * found[0]).all()
@@ -169,7 +171,7 @@ def test_codes_of_many_more_atoms_than_features_are_rough_and_still_never_worse(
 def test_how_exactly_codes_are_searched(monkeypatch, n_atoms, violation):
     X, asked = mixed(), []
     model = OnlineNMF(n_atoms, n_epochs=1, random_state=0).fit(X)
-    coder = type(model.method_.coder)
+    coder = type(model.algorithm_.coder)
     encode = coder.encode
 
     def watched(self, batch, dictionary, objective, accuracy, start=None):
@@ -177,5 +179,5 @@ def test_how_exactly_codes_are_searched(monkeypatch, n_atoms, violation):
         return encode(self, batch, dictionary, objective, accuracy, start)
 
     monkeypatch.setattr(coder, "encode", watched)
-    next(settling.rounds(batches(model, X), model.state_, model.method_, model.clock_))
+    next(settling.rounds(batches(model, X), model.state_, model.algorithm_, model.clock_))
     assert set(asked) == {violation}

@@ -22,7 +22,7 @@ from atomstream import (
     save,
 )
 from atomstream.estimators._bootstrap import RowDraws
-from atomstream.io.codec import Decoder, Encoder
+from atomstream.files.codec import Decoder, Encoder
 
 
 def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):

@@ -49,7 +49,7 @@ def chain(n_batches, size=10, seed=1):
 def test_every_condition_on_settings_is_kept(model_class):
     model = model_class.convergent(6, alpha=0.01, random_state=0)
     model.fit_stream(chain(30))
-    method, clock = model.method_, model.clock_
+    algorithm, clock = model.algorithm_, model.clock_
     # w_t = 1/t, the law of (3) and (32), which keeps (A3) of the other paper too.
     assert check_conditions(clock.schedule).met
     assert clock.schedule == Harmonic()
@@ -60,13 +60,13 @@ def test_every_condition_on_settings_is_kept(model_class):
         assert clock.accuracy(step) <= step**-0.5
         assert clock.accuracy(step) <= 2.2 / math.log(max(step, 2)) ** 2
     # (A2): atoms in a compact set; lambda > 0 bounds the codes (Proposition 7.2).
-    assert method.objective.atoms.shape.radius == 1
-    assert method.objective.codes.l1 == 0.01
+    assert algorithm.objective.atoms.shape.radius == 1
+    assert algorithm.objective.codes.l1 == 0.01
     # (C1), (C2): kappa_2 and kappa_1.
-    assert method.objective.codes.l2 > 0
-    assert method.updater.damping > 0
+    assert algorithm.objective.codes.l2 > 0
+    assert algorithm.updater.damping > 0
     # Nothing but the scheme moves an atom, and rows come once, as they are.
-    assert math.isinf(method.reseeding.patience)
+    assert math.isinf(algorithm.reseeding.patience)
     assert (model.n_epochs, model.shuffle, model.missing) == (1, False, False)
 
 
@@ -122,7 +122,7 @@ def test_more_sweeps_come_closer_to_the_minimum_of_the_surrogate(room):
         A = model.memory_.gram + model.damping * np.eye(4)
         slope = A @ model.components_ - np.asarray(model.memory_.cross)
         step = 1 / np.linalg.eigvalsh(A)[-1]
-        moved = model.method_.objective.atoms.prox(model.components_ - step * slope, 0.0)
+        moved = model.algorithm_.objective.atoms.prox(model.components_ - step * slope, 0.0)
         model.off = np.linalg.norm(moved - model.components_)
     room.error(many.off, at_most=1e-6)
     assert many.off < few.off
@@ -134,7 +134,7 @@ def test_a_convergent_model_is_cloned_and_saved_as_any_other(tmp_path):
     assert_array_equal(model.fit_stream(chain(5)).components_, twin.components_)
     atomstream.save(model, tmp_path / "model.atomp")
     loaded = atomstream.load(tmp_path / "model.atomp")
-    assert math.isinf(loaded.method.patience)
+    assert math.isinf(loaded.updater.patience)
     model.partial_fit(STATES)
     assert_array_equal(loaded.partial_fit(STATES).components_, model.components_)
 

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import NotFittedError
 
 from atomstream import OnlineConvexMF, load, save, sparse_encode
+from atomstream.core.explaining import Whole
 from atomstream.updates.hull import RowWise
 
 ASSIGNMENTS = ["code", "random", "pooled", "labels"]
@@ -64,7 +65,7 @@ def best_weights(samples, regions, A, B):
     ]  # fmt: skip
     start = np.concatenate([np.full(size, 1 / size) for size in sizes])
     found = minimize(
-        value, start, jac=True, bounds=[(0, 1)] * len(start), constraints=sums, method="SLSQP",
+        value, start, jac=True, bounds=[(0, 1)] * len(start), constraints=sums, algorithm="SLSQP",
         options={"ftol": 1e-13, "maxiter": 1000},
     )  # fmt: skip
     return found.fun, atoms(found.x)
@@ -72,13 +73,15 @@ def best_weights(samples, regions, A, B):
 
 def exactly(learner, monkeypatch):
     """Let the quadratic problems be solved to the end."""
-    plain = type(learner).method_.fget
-    monkeypatch.setattr(type(learner), "method_", property(lambda self: _tight(plain(self))))
+    plain = type(learner).algorithm_.fget
+    monkeypatch.setattr(type(learner), "algorithm_", property(lambda self: _tight(plain(self))))
     return learner
 
 
-def _tight(method):
-    return RowWise(method.objective, method.coder, method.assign, method.updater, 1e-11)
+def _tight(algorithm):
+    return RowWise(
+        algorithm.objective, algorithm.coder, algorithm.assign, algorithm.updater, Whole(), 1e-11
+    )
 
 
 @pytest.mark.slow
@@ -100,7 +103,7 @@ def test_each_step_is_the_best_over_all_swaps(assignment, m, n_representatives, 
         code = sparse_encode(x[None], before.components_, alpha=0.05, sign="free")[0]
         chosen = int(code.argmax())
         if assignment == "random":
-            chosen = int(copy.deepcopy(before._run.rng).random(1)[0] * 3)
+            chosen = int(copy.deepcopy(before._learner.rng).random(1)[0] * 3)
         regions = [np.arange(n_representatives)[hulls.region(j)] for j in range(3)]
         candidates = [(best_weights(hulls.samples, regions, A, B)[0], -1)]
         for place in regions[chosen]:
@@ -334,7 +337,7 @@ def test_bad_input_is_refused_and_changes_nothing(settings, X, message):
     with pytest.raises(ValueError, match=message):
         learner.fit(X)
     assert not hasattr(learner, "state_")
-    for part in ("_buffer", "clock_", "_rng"):
+    for part in ("_run", "clock_"):
         assert not hasattr(learner, part)
 
 

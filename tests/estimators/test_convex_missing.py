@@ -97,9 +97,9 @@ def test_the_objective_of_a_batch_counts_observed_entries():
     for row in holes:
         before = learned.state_.dictionary.rows
         batch = Batch(np.nan_to_num(row)[None], mask=~np.isnan(row)[None])
-        method = learned.method_
-        codes = method.coder.encode(batch, before, method.objective, Accuracy(gap=1e-12))
-        value = method.objective.values(batch, codes.values, before)[0]
+        algorithm = learned.algorithm_
+        codes = algorithm.coder.encode(batch, before, algorithm.objective, Accuracy(gap=1e-12))
+        value = algorithm.objective.values(batch, codes.values, before)[0]
         learned.partial_fit(row[None])
         assert learned.batch_objective_ == pytest.approx(value, rel=1e-6, abs=1e-9)
 

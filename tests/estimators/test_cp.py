@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize, nnls
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
-from atomstream.core.low_rank import Product
 from atomstream.dictionaries.loadings import Loadings, contract, khatri_rao
+from atomstream.dictionaries.low_rank import Product
 from atomstream.estimators import _polishing
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
@@ -222,21 +222,21 @@ def test_invariants_after_every_batch(shape, atoms, radius):
         batch = X[start : start + 12]
         learner.partial_fit(batch)  # makes the start on the first call
         before = copy.deepcopy(learner)
-        codes = before.method_.coder.encode(
+        codes = before.algorithm_.coder.encode(
             before._batch(batch),
             before.state_.dictionary,
-            before.method_.objective,
+            before.algorithm_.objective,
             before.clock_.tolerance,
         )
-        objective, state = before.method_.objective, before.state_
-        delta = before.method_.statistics.measure(
+        objective, state = before.algorithm_.objective, before.state_
+        delta = before.algorithm_.statistics.measure(
             before._batch(batch), codes, state.dictionary, objective
         )
         state.memory.absorb(delta, before.clock_.tick(delta.mass))
         old, value = [U.copy() for U in state.dictionary.matrices], before.surrogate()
-        before.method_.updater.update(state, objective, before.clock_)
+        before.algorithm_.updater.update(state, objective, before.clock_)
         assert before.surrogate() <= value + 1e-12 * abs(value)
-        limit = before.method_.updater.radius
+        limit = before.algorithm_.updater.radius
         for mode, (U, V) in enumerate(zip(before.loadings_, old, strict=True)):
             part = objective.atoms.sets[mode]
             assert_allclose(part.prox(U.T, 0.0), U.T, atol=1e-9)
@@ -255,11 +255,11 @@ def test_surrogate_is_the_brute_force_sum():
     for batch in (X[12:18], X[18:]):
         before = copy.deepcopy(learner)
         learner.partial_fit(batch)
-        method = before.method_
-        found = method.coder.encode(
+        algorithm = before.algorithm_
+        found = algorithm.coder.encode(
             before._batch(batch),
             before.state_.dictionary,
-            method.objective,
+            algorithm.objective,
             before.clock_.tolerance,
         )
         codes.append(found.values)
@@ -711,7 +711,7 @@ def test_axes_of_other_names_are_refused():
 
 
 def test_large_sums_do_not_depend_on_the_order_in_memory():
-    from atomstream.core.low_rank import blend
+    from atomstream.dictionaries.low_rank import blend
 
     old, new = np.random.default_rng(0).random((2, 8, 2**16))
     expected = 0.3 * old + 0.7 * new
@@ -724,16 +724,20 @@ def test_large_sums_do_not_depend_on_the_order_in_memory():
 def test_damping_is_part_of_what_the_sweep_minimises(radius):
     X = tensors()
     learner = model(damping=50.0, radius=radius, n_sweeps=1).partial_fit(X[:20])
-    codes_of, state, objective = learner.method_.coder, learner.state_, learner.method_.objective
+    codes_of, state, objective = (
+        learner.algorithm_.coder,
+        learner.state_,
+        learner.algorithm_.objective,
+    )
     batch = learner._batch(X[20:])
     codes = codes_of.encode(batch, state.dictionary, objective, learner.clock_.tolerance)
-    delta = learner.method_.statistics.measure(batch, codes, state.dictionary, objective)
+    delta = learner.algorithm_.statistics.measure(batch, codes, state.dictionary, objective)
     state.memory.absorb(delta, learner.clock_.tick(delta.mass))
     before, gain = learner.surrogate(), []
     for damping in (50.0, 0.0):
         trial = copy.copy(learner)
         trial.set_params(damping=damping)
-        trial.method_.updater.update(trial.state_, objective, trial.clock_)
+        trial.algorithm_.updater.update(trial.state_, objective, trial.clock_)
         gain.append(before - trial.set_params(damping=50.0).surrogate())
     assert gain[0] >= 0
     assert gain[0] > gain[1]  # without it the sweep minimises something else

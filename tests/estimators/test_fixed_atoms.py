@@ -11,7 +11,7 @@ ATOMS = np.random.default_rng(0).random((4, 10))
 KINDS = {
     "squared": lambda **more: OnlineNMF(4, n_epochs=3, random_state=0, **more),
     "kl": lambda **more: OnlineNMF(4, loss="kl", n_epochs=3, random_state=0, **more),
-    "spsg": lambda **more: OnlineNMF(4, method="spsg", n_epochs=3, random_state=0, **more),
+    "spsg": lambda **more: OnlineNMF(4, updater="spsg", n_epochs=3, random_state=0, **more),
     "signed": lambda **more: OnlineDictionaryLearning(4, n_epochs=3, random_state=0, **more),
 }
 

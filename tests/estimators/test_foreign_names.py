@@ -11,7 +11,7 @@ from zoo import ZOO
 from atomstream import ConsensusNMF, OnlineCPDictionary, OnlineNMF, VideoDictionary
 from atomstream.cli import main
 from atomstream.estimators._foreign import PARAMETERS
-from atomstream.io.codec import read_model
+from atomstream.files.codec import read_model
 
 X = np.random.default_rng(0).poisson(3.0, (60, 8)) + 0.5
 KINDS = sorted({type(model) for model, *_ in ZOO.values()}, key=lambda kind: kind.__name__)
@@ -27,7 +27,7 @@ def test_all_estimators_are_here():
 @pytest.mark.parametrize(("theirs", "ours"), LOSSES)
 def test_their_losses_are_ours(theirs, ours):
     one, two = (OnlineNMF(3, loss=loss, random_state=0).fit(X) for loss in (theirs, ours))
-    assert one.method_ == two.method_
+    assert one.algorithm_ == two.algorithm_
     assert_array_equal(one.components_, two.components_)
     assert one.get_params()["loss"] == theirs
     assert ConsensusNMF([2], n_replicates=2, n_epochs=1, loss=theirs).fit(X).n_steps_ == 1
@@ -47,7 +47,7 @@ def test_their_losses_are_ours_on_the_command_line(model, tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["kullback", "kullback-x", "itakura-x:2"])
 def test_no_message_names_a_package_that_nobody_registered(name):
-    for argument in ("loss", "schedule", "coder", "method", "codes"):
+    for argument in ("loss", "schedule", "coder", "updater", "codes"):
         with pytest.raises(ValueError, match=f"{argument}='{name}' is unknown; choose") as caught:
             OnlineNMF(3, **{argument: name}).fit(X)
         assert "install" not in str(caught.value)
@@ -121,3 +121,15 @@ def test_a_start_of_ones_own_is_given_itself():
         OnlineNMF(2, init="custom").fit(X)
     with pytest.raises(ValueError, match=r"The 'init' parameter of OnlineNMF must be one of auto"):
         OnlineNMF(2, init="nonsense").fit(X)
+
+
+def test_a_name_of_before_is_answered_with_that_of_now(tmp_path, capsys):
+    with pytest.raises(TypeError, match=r"^method is called updater now\.$"):
+        OnlineNMF(3, method="spsg")
+    with pytest.raises(ValueError, match=r"^method is called updater now\.$"):
+        OnlineNMF(3).set_params(method="spsg")
+    (tmp_path / "run.toml").write_text('method = "auto"\n')
+    np.save(tmp_path / "x.npy", X)
+    arguments = ["learn", str(tmp_path / "x.npy"), "--config", str(tmp_path / "run.toml")]
+    assert main([*arguments, "--out", str(tmp_path / "run")]) == 2
+    assert "sets 'method': method is called updater now." in capsys.readouterr().err

@@ -32,7 +32,7 @@ from atomstream import (
 )
 from atomstream._kernels import compile
 from atomstream.estimators import _called
-from atomstream.io.codec import Encoder
+from atomstream.files.codec import Encoder
 from atomstream.samplers import IsingGibbs, RandomWalk
 from atomstream.updates.hebbian import HebbianFactor
 

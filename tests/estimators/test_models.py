@@ -174,7 +174,7 @@ def test_parts_of_the_wrong_kind_are_refused():
 
 
 @pytest.mark.parametrize("choice", [{}, {"name": 3}, {"name": "kl", "nonsense": 1}])
-@pytest.mark.parametrize("name", ["loss", "method", "coder", "codes", "atoms", "schedule", "tol"])
+@pytest.mark.parametrize("name", ["loss", "updater", "coder", "codes", "atoms", "schedule", "tol"])
 def test_a_dict_is_no_part(name, choice):
     for cls in BOTH:
         if name in cls().get_params():
@@ -554,7 +554,7 @@ def test_changed_parameters_take_effect_at_the_next_step():
     model = OnlineNMF(4, random_state=0).fit(X)
     model.set_params(schedule=Harmonic(), alpha=0.5).partial_fit(X[:50])
     assert model.clock_.schedule == Harmonic()
-    assert model.method_.objective.codes.l1 == 0.5
+    assert model.algorithm_.objective.codes.l1 == 0.5
     with pytest.raises(ValueError, match="'alpha' parameter"):
         model.set_params(alpha=-3).partial_fit(X[:50])
 
@@ -630,11 +630,13 @@ def test_every_set_serves_for_codes_and_for_atoms(codes, atoms, room):
     model = OnlineDictionaryLearning(5, codes=codes, atoms=atoms, **settings)
 
     def total(model):
-        return model.objective(short) + model.method_.objective.atoms.value(model.components_).sum()
+        return (
+            model.objective(short) + model.algorithm_.objective.atoms.value(model.components_).sum()
+        )
 
     start = total(model.set_params(max_time=0).fit(short))
     room.fall(total(model.set_params(max_time=None).fit(short)), start, at_least=0.005)
-    assert np.isfinite(model.method_.objective.atoms.value(model.components_)).all()
+    assert np.isfinite(model.algorithm_.objective.atoms.value(model.components_)).all()
 
 
 # -- callbacks
@@ -798,19 +800,19 @@ def test_few_calls_lie_between_a_step_and_the_loop():
         finally:
             sys.setprofile(None)
     assert names.index("learn") < 60
-    assert "_make_method" not in names
+    assert "_make_algorithm" not in names
 
 
 def test_the_method_is_assembled_anew_when_a_parameter_changes_and_only_then():
     model = OnlineNMF(4, random_state=0).partial_fit(X)
-    method = model.method_
-    assert model.partial_fit(X).method_ is method
-    assert model.set_params(alpha=0.1).method_.objective.codes.l1 == 0.1
+    algorithm = model.algorithm_
+    assert model.partial_fit(X).algorithm_ is algorithm
+    assert model.set_params(alpha=0.1).algorithm_.objective.codes.l1 == 0.1
     model.partial_fit(X)
-    assert model.method_.objective.codes.l1 == 0.1
-    assert model.method_ is not method
+    assert model.algorithm_.objective.codes.l1 == 0.1
+    assert model.algorithm_ is not algorithm
     twin = copy.copy(model)
-    assert twin.method_ == model.method_
+    assert twin.algorithm_ == model.algorithm_
 
 
 def test_blas_gets_its_threads_back_after_the_last_holder_has_left():

@@ -360,7 +360,7 @@ def test_what_is_no_image_is_refused_and_the_model_stays(given, message):
 def test_pictures_that_take_255_for_white_are_refused(model, kind):
     image = np.rint(255 * picture()).astype(kind)
     missing = RNG(0).random(image.shape) < 0.5
-    calls = (model.fit, model.partial_fit, model.reconstruct, model.denoise, model.compress)
+    calls = (model.fit, model.partial_fit, model.reconstruct, model.denoise)
     for call in (
         *calls,
         lambda given: model.inpaint(given, missing),
@@ -386,7 +386,7 @@ def test_what_stands_behind_a_mask_is_not_taken_for_white(model, room):
 def test_atoms_of_the_other_kind_are_refused():
     for kind, learned in ((True, "nonnegative"), (False, "signed")):
         model = small(nonnegative=kind).fit(picture()).set_params(nonnegative=not kind)
-        for call in (model.reconstruct, model.denoise, model.compress, model.partial_fit):
+        for call in (model.reconstruct, model.denoise, model.partial_fit):
             with pytest.raises(
                 ValueError,
                 match=f"nonnegative is {not kind} and the dictionary has {learned} atoms",
@@ -430,7 +430,7 @@ def test_calls_that_make_no_sense_are_refused(model, call, message):
 def test_a_model_of_another_size_or_not_fitted_says_so():
     from sklearn.exceptions import NotFittedError
 
-    for call in ("reconstruct", "denoise", "inpaint", "compress"):
+    for call in ("reconstruct", "denoise", "inpaint"):
         with pytest.raises(NotFittedError):
             getattr(small(), call)(picture())
     model = small().fit(picture()).set_params(n_components=17)

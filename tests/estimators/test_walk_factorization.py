@@ -134,7 +134,7 @@ def test_the_scaled_factors_are_the_singular_vectors_of_the_scaled_law(room):
     assert 1 - np.linalg.svd(plain.right_.T @ right[:2].T, compute_uv=False).min() ** 2 > 0.02
     second = np.sort(np.abs(np.linalg.eigvals(P)))[-2]
     exact = int(np.ceil(np.log(0.01) / np.log(second)))
-    room.error(abs(model.suggest_tau(accuracy=0.01) - exact), at_most=2)
+    room.error(abs(model.factors_.mixing_time(0.01) - exact), at_most=2)
 
 
 def test_scaled_partitions_of_a_lumpable_chain_are_exact(room):
@@ -238,10 +238,10 @@ def test_a_walk_that_stays_in_one_component_says_so():
 
 def test_a_stream_ends_when_nothing_changes_any_more(room):
     states = walk(twelve(), 400_000, 0)
-    model = RandomWalkFactorization(2, n_states=12, tol=0.01, random_state=0)
+    model = RandomWalkFactorization(2, n_states=12, tol=0.03, random_state=0)
     model.fit_stream(np.array_split(states, 400))
-    room.error(model.n_steps_, at_most=400_000)
-    assert model.change_ <= 0.01
+    room.error(model.n_steps_, at_most=200_000)
+    assert model.change_ <= 0.03
     patient = RandomWalkFactorization(2, n_states=12, random_state=0).fit_stream(
         np.array_split(states, 400)
     )
@@ -330,8 +330,7 @@ def test_mixing_and_conductance_of_the_chain_of_the_paper():
             for t in (steps - 1, steps)
         ]
         assert far[1] <= accuracy < far[0]
-    assert model.suggest_tau(P) == 3
-    assert abs(model.suggest_tau() - np.ceil(np.log(0.1) / np.log(second))) <= 1
+    assert abs(model.factors_.mixing_time(0.1) - np.ceil(np.log(0.1) / np.log(second))) <= 1
     apart = np.kron(np.eye(2), np.full((2, 2), 0.5))
     with pytest.raises(ValueError, match="after 50 steps"):
         mixing_time(apart, most=50)

@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.exceptions import InputError
 from atomstream.io import feed as feed_module
-from atomstream.io import source, tables
+from atomstream.io import lines, source
 from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import ENDINGS, Pictures, load_image
@@ -106,7 +106,7 @@ def folder(tmp_path_factory):
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that small files have many."""
     monkeypatch.setattr(source, "BLOCK_BYTES", 300)
-    monkeypatch.setattr(tables, "CHUNK", 300)
+    monkeypatch.setattr(lines, "CHUNK_BYTES", 300)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -174,7 +174,7 @@ def test_a_file_that_cannot_be_read_any_more_ends_in_a_sentence(monkeypatch):
 
 
 def test_the_list_of_kinds_is_covered():
-    assert len(KINDS.keys() - {".h5ad"}) == 14  # runs bring that one: tests/runs/test_cell_runs.py
+    assert len(KINDS.keys() - {".h5ad"}) == 15  # runs bring that one: tests/runs/test_cell_runs.py
     assert len(WRITERS) == 15
     assert len(ENDINGS) == 10
 

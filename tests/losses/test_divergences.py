@@ -4,7 +4,7 @@ test.
 model = OnlineNMF(20, loss="kl").fit(counts)           # sparse or dense; atoms are distributions
 over features OnlineNMF(20, loss=Beta(0.5)).fit(spectra)             # a family's member, as a part
 OnlineNMF(20, loss="is", zeros="refuse")               # zeros are raised to 1e-8 unless refused
-OnlineNMF(20, loss="huber", method="spsg")             # the paper's projected subgradient steps
+OnlineNMF(20, loss="huber", updater="spsg")             # the paper's projected subgradient steps
 robust = OnlineNMF(20, loss=Huber(30.0)).fit(pictures)
 robust.clean(pictures), robust.outliers(pictures)      # what the model explains, and what goes
 beyond it
@@ -21,12 +21,12 @@ from strategies import LOSS_NAMES, LOSSES, positive
 
 import atomstream
 from atomstream import OnlineNMF
-from atomstream.callbacks import StoredObjective
+from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.coders import Multiplicative
+from atomstream.core.algorithm import step
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.method import step
 from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.estimators.registry import resolve_loss
@@ -97,10 +97,12 @@ def test_a_power_step_on_coupled_rows_never_raises_the_loss_and_stays_inside(los
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOSS_NAMES)
-@pytest.mark.parametrize("method", ["auto", "spsg"])
-def test_learning_by_name_lowers_the_objective(name, method, room):
+@pytest.mark.parametrize("updater", ["auto", "spsg"])
+def test_learning_by_name_lowers_the_objective(name, updater, room):
     X = positive()
-    model = OnlineNMF(4, loss=name, method=method, batch_size=30, n_epochs=1, random_state=0).fit(X)
+    model = OnlineNMF(4, loss=name, updater=updater, batch_size=30, n_epochs=1, random_state=0).fit(
+        X
+    )
     first = model.objective(X)
     for _ in range(20):
         for start in range(0, 120, 30):
@@ -220,7 +222,9 @@ def test_missing_entries_are_not_looked_at(loss, room):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"loss": "kl"}, {"loss": Beta(1)}, {"loss": "huber:2", "method": "spsg"}], ids=repr
+    "settings",
+    [{"loss": "kl"}, {"loss": Beta(1)}, {"loss": "huber:2", "updater": "spsg"}],
+    ids=repr,
 )
 def test_a_saved_model_goes_on_to_the_bit(settings, tmp_path):
     X = positive()
@@ -238,7 +242,7 @@ def test_another_loss_is_refused_after_the_first_step():
     X = positive()
     model = OnlineNMF(3, loss="l1", random_state=0).partial_fit(X)
     before = model.components_
-    for changed in ({"loss": "l2"}, {"loss": "l1", "method": "spsg"}):
+    for changed in ({"loss": "l2"}, {"loss": "l1", "updater": "spsg"}):
         with pytest.raises(ValueError, match="call fit to start over"):
             model.set_params(**changed).partial_fit(X)
     assert model.components_ is not None
@@ -324,7 +328,7 @@ def test_weights_may_be_huge_or_tiny():
 )
 def test_scaling_atoms_and_past_codes_leaves_the_surrogate(loss):
     X = positive()
-    model = OnlineNMF(3, loss=loss, method="majorise", random_state=0, n_epochs=1).fit(X)
+    model = OnlineNMF(3, loss=loss, updater="majorise", random_state=0, n_epochs=1).fit(X)
     if isinstance(model.memory_, Majorants):
         scale, before = np.array([2.0, 0.5, 3.0]), model.surrogate()
         model.memory_.rescale(scale)
@@ -351,11 +355,11 @@ def test_the_surrogate_stays_above_the_loss_at_stored_codes():
             if start == 0:
                 model.partial_fit(batch.X)
             else:
-                codes, _ = step(batch, model.state_, model.method_, model.clock_, None)
+                codes, _ = step(batch, model.state_, model.algorithm_, model.clock_, None)
                 stored.append((batch, codes.values))
         met = np.mean(
             [
-                model.method_.objective.values(b, h, model.state_.dictionary).mean()
+                model.algorithm_.objective.values(b, h, model.state_.dictionary).mean()
                 for b, h in stored
             ]
         )
@@ -368,11 +372,11 @@ def test_the_second_proposal_is_taken_where_atoms_are_alike(room):
         (1 + np.abs(rng.normal(0, 5, (2000, 10)))) @ (1 + np.abs(rng.normal(0, 5, (10, 40))))
     ).astype(float)
     values = {}
-    for method in ("auto", "majorise"):
+    for updater in ("auto", "majorise"):
         model = OnlineNMF(
-            10, loss="kl", method=method, batch_size=100, n_epochs=2, random_state=0
+            10, loss="kl", updater=updater, batch_size=100, n_epochs=2, random_state=0
         ).fit(X)
-        values[method] = model.objective(X)
+        values[updater] = model.objective(X)
     room.fall(values["auto"], values["majorise"], at_least=0.1)
 
 
@@ -396,9 +400,29 @@ def test_outliers_are_what_goes_beyond_the_threshold(room):
         plain.outliers(X)
 
 
-def test_the_stored_objective_is_the_mean_over_all_rows_met(room):
+class StoredObjective(History):
+    """The mean loss of all rows so far at their stored codes: Zhao, Tan, Xu (2017), eq. (17)."""
+
+    def setup(self, estimator, context):
+        super().setup(estimator, context)
+        self.known = {}
+
+    def note(self, estimator):
+        progress = estimator._progress
+        self.known |= zip(
+            progress.batch.ids,
+            zip(progress.batch.X, progress.codes.values, strict=True),
+            strict=True,
+        )
+        X, codes = map(np.array, zip(*self.known.values(), strict=True))
+        objective, dictionary = estimator.algorithm_.objective, estimator.state_.dictionary
+        self.n_samples.append(estimator.n_samples_seen_)
+        self.objective.append(float(objective.losses(Batch(X), codes, dictionary).mean()))
+
+
+def test_the_objective_at_stored_codes_falls_and_bounds_that_at_optimal_ones(room):
     X = positive(90)
-    history = StoredObjective(every=1)
+    history = StoredObjective()
     model = OnlineNMF(4, loss="kl", batch_size=30, n_epochs=10, random_state=0)
     model.set_callbacks(history).fit(X)
     assert history.n_samples == list(range(30, 901, 30))

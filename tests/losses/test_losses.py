@@ -223,7 +223,7 @@ def test_parameters_out_of_range_are_refused(make, sentence):
 
 
 def test_losses_are_comparable_and_can_be_saved(tmp_path):
-    from atomstream.io.codec import Decoder, Encoder
+    from atomstream.files.codec import Decoder, Encoder
 
     for loss in LOSSES:
         encoder = Encoder()

@@ -14,11 +14,11 @@ import atomstream
 from atomstream import OnlineNMF
 from atomstream.coders import Codes
 from atomstream.coders.multiplicative import Multiplicative
+from atomstream.core.algorithm import Algorithm, step
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.columns import Columns
 from atomstream.core.explaining import MergedFeatures
-from atomstream.core.method import Method, step
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.dictionaries import Rows
@@ -78,7 +78,9 @@ def explicit(state, found, weight, objective, fixed):
 def test_lazy_sums_are_the_explicit_ones(seed, loss, schedule, l1, total, fixed):
     rng = np.random.default_rng(seed)
     objective = Objective(loss, Nonnegative(l1=l1), Simplex(total=total))
-    method = Method(objective, Multiplicative(), Majorise(fixed=fixed), explainer=MergedFeatures())
+    algorithm = Algorithm(
+        objective, Multiplicative(), Majorise(fixed=fixed), explainer=MergedFeatures()
+    )
     atoms = objective.atoms.normalize(rng.random((R, D)) + 0.1)
     state = State(Rows(atoms), Majorants(R, D, loss.exponents), Usage(R))
     clock = Clock(schedule)
@@ -86,7 +88,7 @@ def test_lazy_sums_are_the_explicit_ones(seed, loss, schedule, l1, total, fixed)
     known = {"atoms": atoms, "plus": zero, "minus": zero, "gram": np.zeros((R, R))}
     for _ in range(12):
         weights = rng.random(8) + 0.1 if rng.random() < 0.5 else None
-        _, delta = step(Batch(texts(rng), weights), state, method, clock, rng)
+        _, delta = step(Batch(texts(rng), weights), state, algorithm, clock, rng)
         known = explicit(known, delta, clock.weight, objective, fixed)
         memory, found = state.memory, state.dictionary
         assert memory.columns is not None
@@ -150,14 +152,14 @@ def test_merged_features_leave_every_loss_as_it_is():
     rng = np.random.default_rng(3)
     batch, codes = Batch(texts(rng)), rng.random((8, R))
     atoms = Rows(rng.random((R, D)))
-    method = Method(
+    algorithm = Algorithm(
         Objective(KullbackLeibler(), Nonnegative(), Simplex()), Multiplicative(), Majorise()
     )
     features = batch.touched
     part = atoms.on(features).atoms()
     merged = Rows(np.column_stack([part, atoms.totals() - part.sum(axis=1)]))
-    expected = method.objective.losses(batch, codes, atoms)
-    assert_allclose(method.objective.losses(batch.merged(features), codes, merged), expected)
+    expected = algorithm.objective.losses(batch, codes, atoms)
+    assert_allclose(algorithm.objective.losses(batch.merged(features), codes, merged), expected)
 
 
 def test_what_parts_of_a_batch_add_adds_up():
@@ -263,15 +265,15 @@ def test_a_step_that_fails_changes_nothing_and_copies_stay():
             super().update(*args, **kwargs)
             raise RuntimeError("late")
 
-    other = copy.deepcopy(model).set_params(method=Breaks())
+    other = copy.deepcopy(model).set_params(updater=Breaks())
     with pytest.raises(RuntimeError, match="late"):
         other.partial_fit(batches[3])
     assert_array_equal(other.components_, before)
-    model.set_params(method=Breaks())
+    model.set_params(updater=Breaks())
     with pytest.raises(RuntimeError, match="late"):
         model.partial_fit(batches[3])
     assert_array_equal(model.components_, before)
-    model.set_params(method="auto").fit_stream(batches[3:])
+    model.set_params(updater="auto").fit_stream(batches[3:])
     assert_array_equal(twin.components_, before)
     twin.fit_stream(batches[3:])
     assert_array_equal(twin.components_, model.components_)

@@ -12,10 +12,10 @@ from strategies import PENALTIES, SCHEDULES
 from atomstream import OnlineNMF
 from atomstream._kernels.block_coordinate import sweep
 from atomstream.coders import ActiveSet, Multiplicative
+from atomstream.core.algorithm import Algorithm, check_compatible, step
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.loop import learn
-from atomstream.core.method import Method, check_compatible, step
 from atomstream.core.objective import Objective
 from atomstream.core.state import State
 from atomstream.dictionaries import Rows
@@ -31,9 +31,9 @@ from atomstream.updates.block_coordinate import plain_sweep
 from atomstream.updates.reseeding import Reseeding
 
 
-def method(codes=None, atoms=None, **settings):
+def algorithm(codes=None, atoms=None, **settings):
     objective = Objective(Squared(), codes or Nonnegative(l1=0.05), atoms or NonnegativeBall())
-    return Method(objective, ActiveSet(), BlockCoordinate(**settings), Reseeding())
+    return Algorithm(objective, ActiveSet(), BlockCoordinate(**settings), Reseeding())
 
 
 def start(r=4, d=7, seed=0):
@@ -49,7 +49,7 @@ BY_MASS = [schedule for schedule in SCHEDULES if not isinstance(schedule, HalfLi
 @pytest.mark.parametrize("schedule", BY_MASS, ids=repr)
 def test_memory_is_the_explicit_weighted_sum(schedule):
     rng, state = start()
-    chosen, clock = method(), Clock(schedule, accuracy=1e-10)
+    chosen, clock = algorithm(), Clock(schedule, accuracy=1e-10)
     history, shares = [], []
     for n in (5, 9, 1, 20, 3):
         batch = Batch(rng.random((n, 7)), rng.random(n))
@@ -81,7 +81,7 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
 
 def test_delta_knows_the_objective_at_its_codes():
     rng, state = start()
-    batch, chosen = Batch(rng.random((9, 7)), rng.random(9)), method()
+    batch, chosen = Batch(rng.random((9, 7)), rng.random(9)), algorithm()
     codes = chosen.coder.encode(batch, state.dictionary, chosen.objective, Accuracy(gap=1e-3))
     delta = chosen.statistics.measure(batch, codes, state.dictionary, chosen.objective)
     values = chosen.objective.values(batch, codes.values, state.dictionary)
@@ -90,7 +90,7 @@ def test_delta_knows_the_objective_at_its_codes():
 
 def test_surrogate_is_above_the_empirical_loss_and_tight_at_optimal_codes():
     rng, state = start()
-    chosen, clock, seen = method(), Clock(Harmonic(), accuracy=1e-11), []
+    chosen, clock, seen = algorithm(), Clock(Harmonic(), accuracy=1e-11), []
     for _ in range(6):
         seen.append(rng.random((10, 7)))
         step(Batch(seen[-1]), state, chosen, clock, None)
@@ -145,7 +145,7 @@ def test_each_atom_step_is_exact_so_a_sweep_never_raises_the_surrogate(penalty, 
 
 def test_short_atoms_are_scaled_up_with_their_codes_and_the_surrogate_stays():
     rng, state = start()
-    chosen = method(codes=Nonnegative())
+    chosen = algorithm(codes=Nonnegative())
     step(Batch(rng.random((30, 7))), state, chosen, Clock(Harmonic(), 1e-8), None)
     state.memory.rescale(np.array([1, 40.0, 1, 8.0]))  # as if codes had grown and atoms shrunk
     state.dictionary.assign(state.dictionary.atoms() / np.array([[1], [40.0], [1], [8.0]]))
@@ -153,7 +153,7 @@ def test_short_atoms_are_scaled_up_with_their_codes_and_the_surrogate_stays():
     chosen.updater.update(state, chosen.objective, None, None)
     assert_allclose(np.linalg.norm(state.dictionary.atoms()[[1, 3]], axis=1), 1)
     assert chosen.updater.value(state, chosen.objective) <= before + 1e-12
-    held = method(
+    held = algorithm(
         codes=Simplex(), atoms=UnitBall()
     )  # codes of a fixed size: lengths mean something
     state.dictionary.assign(0.1 * state.dictionary.atoms())
@@ -188,7 +188,7 @@ def test_many_sweeps_reach_the_least_squares_dictionary():
 def test_float32_dictionaries_keep_float64_memory():
     rng, state = start()
     state = State(Rows(state.dictionary.atoms().astype(np.float32)), state.memory, state.usage)
-    step(Batch(rng.random((9, 7)).astype(np.float32)), state, method(), Clock(Harmonic()), None)
+    step(Batch(rng.random((9, 7)).astype(np.float32)), state, algorithm(), Clock(Harmonic()), None)
     assert state.dictionary.atoms().dtype == np.float32
     assert state.memory.gram.dtype == state.memory.cross.dtype == np.float64
 
@@ -196,7 +196,7 @@ def test_float32_dictionaries_keep_float64_memory():
 def test_the_gram_matrix_follows_the_dictionary():
     rng, state = start()
     first = state.dictionary.gram().copy()
-    step(Batch(rng.random((9, 7))), state, method(), Clock(Harmonic()), None)
+    step(Batch(rng.random((9, 7))), state, algorithm(), Clock(Harmonic()), None)
     atoms = state.dictionary.atoms()
     assert not np.allclose(first, state.dictionary.gram())
     assert_allclose(state.dictionary.gram(), atoms @ atoms.T)
@@ -207,13 +207,13 @@ def test_the_gram_matrix_follows_the_dictionary():
 def test_steps_shrink_as_one_over_t(room):
     """Proposition 7.4: |D_t - D_{t-1}| = O(1/t) under the harmonic schedule."""
     rng, state = start()
-    chosen, clock, moves = method(), Clock(Harmonic(), accuracy=1e-6), []
+    chosen, clock, moves = algorithm(), Clock(Harmonic(), accuracy=1e-6), []
     for _ in range(400):
         before = state.dictionary.atoms().copy()
         step(Batch(rng.random((20, 7))), state, chosen, clock, None)
         moves.append(np.linalg.norm(state.dictionary.atoms() - before))
     scaled = np.arange(1, 401) * np.array(moves)
-    room.error(scaled[200:].max(), at_most=2 * scaled[20:200].max())
+    room.error(scaled[200:].max(), at_most=2 * scaled[20:50].max())
 
 
 def test_idle_atoms_are_reseeded_and_forgotten():
@@ -225,7 +225,12 @@ def test_idle_atoms_are_reseeded_and_forgotten():
     X = rng.random((200, 7))
     batches = [Batch(X[i : i + 10]) for i in range(0, 200, 10)]
     learn(
-        batches, state, method(), Clock(Polynomial()), rng, lambda p: reports.append(p.n_reseeded)
+        batches,
+        state,
+        algorithm(),
+        Clock(Polynomial()),
+        rng,
+        lambda p: reports.append(p.n_reseeded),
     )
     assert sum(reports) == 1
     assert reports.index(1) == 3  # 40 samples without use: ten per atom
@@ -249,7 +254,7 @@ def test_nothing_is_reseeded_when_everything_is_explained():
     state = State(Rows(atoms), Aggregates(3, 3), Usage(3))
     X = np.tile([[1.0, 0, 0]], (500, 1))
     n_reseeded = []
-    chosen = method(codes=Nonnegative())
+    chosen = algorithm(codes=Nonnegative())
     batches = [Batch(X[:50])] * 10
     learn(
         batches,
@@ -268,7 +273,7 @@ def test_fixed_atoms_are_neither_updated_nor_reseeded():
     atoms = state.dictionary.atoms().copy()
     atoms[0] = 0
     state.dictionary.assign(atoms)
-    learn([Batch(rng.random((50, 7)))] * 5, state, method(fixed=2), Clock(Harmonic()), rng)
+    learn([Batch(rng.random((50, 7)))] * 5, state, algorithm(fixed=2), Clock(Harmonic()), rng)
     assert_array_equal(state.dictionary.atoms()[:2], atoms[:2])
     assert not np.allclose(state.dictionary.atoms()[2:], atoms[2:])
 
@@ -276,8 +281,8 @@ def test_fixed_atoms_are_neither_updated_nor_reseeded():
 def test_parts_that_do_not_fit_are_refused():
     objective = Objective(Squared(), UnitBall(), UnitBall())
     with pytest.raises(IncompatiblePartsError, match="ActiveSet needs codes that are polyhedral"):
-        check_compatible(Method(objective, ActiveSet(), BlockCoordinate()))
-    check_compatible(method())
+        check_compatible(Algorithm(objective, ActiveSet(), BlockCoordinate()))
+    check_compatible(algorithm())
 
 
 @pytest.mark.parametrize("atoms", [NonnegativeBall(), Simplex(), Free()], ids=repr)
@@ -287,7 +292,7 @@ def test_wide_dictionaries_of_float32_are_swept_in_float32(atoms, monkeypatch):
     found = {}
     for width in (block_coordinate.WIDE, 1):
         monkeypatch.setattr(block_coordinate, "WIDE", width)
-        chosen, state = method(atoms=atoms), start(r=4, d=90)[1]
+        chosen, state = algorithm(atoms=atoms), start(r=4, d=90)[1]
         state.dictionary = Rows(atoms.prox(state.dictionary.atoms(), 0.0).astype(np.float32))
         codes = chosen.coder.encode(
             Batch(X), state.dictionary, chosen.objective, Accuracy(gap=1e-10)
@@ -327,7 +332,7 @@ def test_an_entry_at_zero_is_not_pulled_up_by_what_it_was_measured_at(loss):
     memory.absorb(MajorantSums().measure(batch, codes, rows, objective), 1.0)
     assert memory.minus[1, 3] == 0
     assert (memory.plus.sum(axis=0) > 0).all()
-    chosen = Method(objective, Multiplicative(), Majorise())
+    chosen = Algorithm(objective, Multiplicative(), Majorise())
     state = State(rows, memory, Usage(4))
     step(Batch(rng.random((9, 7))), state, chosen, Clock(Harmonic()), rng)
     assert np.isfinite(state.dictionary.atoms()).all()

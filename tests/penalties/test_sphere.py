@@ -67,11 +67,11 @@ def test_atoms_stay_on_the_sphere_and_no_update_raises_the_surrogate(codes, dtyp
         model.partial_fit(X[start : start + 100])
         assert model.components_.dtype == dtype
         assert_allclose(np.linalg.norm(model.components_, axis=1), 1, rtol=1e-5)
-        state, method = model.state_, model.method_
-        before = method.updater.value(state, method.objective)
-        method.updater.update(state, method.objective, model.clock_)
+        state, algorithm = model.state_, model.algorithm_
+        before = algorithm.updater.value(state, algorithm.objective)
+        algorithm.updater.update(state, algorithm.objective, model.clock_)
         slack = 1e-12 if dtype == np.float64 else 1e-5
-        assert method.updater.value(state, method.objective) <= before + slack * abs(before)
+        assert algorithm.updater.value(state, algorithm.objective) <= before + slack * abs(before)
 
 
 def test_directions_of_a_sparse_model_are_found_and_kept_in_files(tmp_path, room):
@@ -91,7 +91,7 @@ def test_steps_need_convex_sets():
         with pytest.raises(IncompatiblePartsError, match="needs codes that are convex"):
             OnlineDictionaryLearning(3, alpha=0, **settings).fit(X)
     with pytest.raises(IncompatiblePartsError, match="needs atoms that are convex"):
-        OnlineDictionaryLearning(3, atoms="unit_sphere", method="spsg").fit(X)
+        OnlineDictionaryLearning(3, atoms="unit_sphere", updater="spsg").fit(X)
     with pytest.raises(ValueError, match="atoms='unit_sphere' is unknown"):
         OnlineCPDictionary(3, atoms="unit_sphere").fit(X)
     with pytest.raises(ValueError, match="is no bounded convex set"):

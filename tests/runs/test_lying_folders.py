@@ -11,7 +11,7 @@ from commands import refused
 
 import atomstream
 from atomstream.cli import main
-from atomstream.io.codec import read_model, write_model
+from atomstream.files.codec import read_model, write_model
 from atomstream.runs.notes import KINDS, read_checkpoint
 
 GOLDEN = Path(__file__).parents[1] / "golden/runs"
@@ -150,14 +150,14 @@ def test_a_folder_of_checkpoints_elsewhere_is_left_alone(folder, capsys):
     assert sorted(path.name for path in elsewhere.iterdir()) == names
 
 
-def test_a_folder_of_a_later_release_says_so(folder, capsys):
+def test_a_folder_of_another_format_says_so(folder, capsys):
     run = folder("rows-nmf-unfinished")
     facts = json.loads((run / "inputs.json").read_text())
     (run / "run.toml").write_text('inputs = ["x.csv"]\nsetting_of_the_future = 1\n')
     (run / "inputs.json").write_text(json.dumps(facts | {"format": 2, "library": "9.1"}))
     for verb in ("inspect", "resume", "report"):
         told = refused(capsys, verb, run)
-        assert "begun by atomstream 9.1 and has format 2, this release reads 1" in told
+        assert "begun by atomstream 9.1 in format 2, and this release reads format 1 only" in told
 
 
 def test_new_folders_name_their_format_and_release(tmp_path):

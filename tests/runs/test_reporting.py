@@ -11,7 +11,7 @@ from zoo import ZOO
 import atomstream
 from atomstream import InputError, OnlineNMF, callbacks, load, report, save
 from atomstream.cli import main
-from atomstream.io.registry import MODELS
+from atomstream.files.registry import MODELS
 
 GOLDEN = Path(__file__).parents[1] / "golden/models"
 X = np.random.default_rng(0).random((60, 6))

@@ -15,14 +15,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from commands import run
+from commands import run, standard_input
 from numpy.testing import assert_array_equal
 
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.core.progress import COMPILER
-from atomstream.io.codec import read_model
+from atomstream.files.codec import read_model
 from atomstream.io.holdout import MOST_ROWS, Holdout
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import StoppedAtOnce, stopped_by_signals
@@ -50,7 +50,7 @@ def same(run, other):
     assert_array_equal(one[0].components_, two[0].components_)
     assert_array_equal(one[0].memory_.cross, two[0].memory_.cross)
     assert one[0].clock_ == two[0].clock_
-    assert one[0]._run.rng.bit_generator.state == two[0]._run.rng.bit_generator.state
+    assert one[0]._learner.rng.bit_generator.state == two[0]._learner.rng.bit_generator.state
     assert one[1]["position"] == two[1]["position"]
     assert_array_equal(*(notes["history"]["objective"] for _, notes in (one, two)))
     assert_array_equal(one[1]["holdout"]["keys"], two[1]["holdout"]["keys"])
@@ -292,19 +292,16 @@ def test_bad_rows_on_the_way_keep_what_was_learned(tmp_path, capsys):
     assert read_model(tmp_path / "run/model.atoms")[1]["position"] == [0, 0, 700]
 
 
-@pytest.mark.slow
-def test_standard_input_goes_on_with_what_comes(tmp_path):
+def test_standard_input_goes_on_with_what_comes(tmp_path, capsys):
     def feed(*arguments, rows):
-        process = atomstream_process(*arguments, stdin=-1, stdout=-1, stderr=-1)
         lines = "\n".join(",".join(map(repr, row)) for row in rows.tolist())
-        out, err = process.communicate("a,b,c,d,e,f\n" + lines + "\n", timeout=60)
-        assert process.returncode == 0, err
-        return out, err
+        with standard_input("a,b,c,d,e,f\n" + lines + "\n"):
+            run(*arguments)
 
     feed("learn", "-", "--atoms", 3, "--batch-size", 50, "--out", tmp_path / "run", rows=X[:500])
-    _, told = feed("resume", tmp_path / "run", "--epochs", 1, rows=X[500:])
+    feed("resume", tmp_path / "run", "--epochs", 1, rows=X[500:])
     model, notes = read_model(tmp_path / "run/model.atoms")
-    assert "continuing with what comes" in told
+    assert "continuing with what comes" in capsys.readouterr().err
     assert model.n_samples_seen_ + notes["holdout"]["n_held"] == 1000
     assert notes["position"] == [0, 0, 1000]
 
@@ -430,7 +427,7 @@ def test_checkpoints_are_paced_by_what_they_cost(data, tmp_path, monkeypatch):
         "--epochs",
         3000,
         "--max-time",
-        "3",
+        "1.5",
         "--batch-size",
         10,
         "--out",
@@ -495,10 +492,11 @@ def test_names_and_inputs_may_be_many(tmp_path):
         np.ones((30, 12_000)), columns=[f"a_long_name_of_a_feature_{i}" for i in range(12_000)]
     )
     wide.to_csv(tmp_path / "wide.csv", index=False)
-    run("learn", tmp_path / "wide.csv", "--atoms", 2, "--out", tmp_path / "run")
+    once = ("--atoms", 2, "--epochs", 1, "--out")
+    run("learn", tmp_path / "wide.csv", *once, tmp_path / "run")
     for i in range(400):
         np.save(tmp_path / f"{'long' * 50}{i}.npy", X[:3])
-    run("learn", *sorted(tmp_path.glob("long*.npy")), "--atoms", 2, "--out", tmp_path / "many")
+    run("learn", *sorted(tmp_path.glob("long*.npy")), *once, tmp_path / "many")
     run("resume", tmp_path / "many")
 
 
@@ -544,7 +542,7 @@ def test_what_is_not_there_any_more_in_a_run_gets_a_sentence(data, tmp_path, cap
     assert main(["resume", str(tmp_path / "run")]) == 2
     assert "names 2 inputs, the run began with 1" in capsys.readouterr().err
     (tmp_path / "run/run.toml").write_text(toml)
-    inputs.write_text("{}")
+    inputs.write_text('{"format": 1}')
     assert main(["resume", str(tmp_path / "run")]) == 2
     assert "inputs.json cannot be read" in capsys.readouterr().err
     assert main(["inspect", str(tmp_path / "run")]) == 2
@@ -604,36 +602,36 @@ def test_a_signal_waits_for_the_compiler_only_where_rows_would_be_lost(live):
     assert asked == ["SIGTERM"]
 
 
-@pytest.mark.slow
-def test_a_silent_stream_is_saved_and_timed(tmp_path):
-    process = atomstream_process(
-        "learn", "-", "--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3",
-        "--max-time", "4", "--out", tmp_path / "run", stdin=-1,
-    )  # fmt: skip
-    process.stdin.write("1,2\n2,1\n" * 10)
-    process.stdin.flush()
-    deadline = time.monotonic() + 30
-    while not (tmp_path / "run/model.atoms").exists():
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert process.wait(timeout=30) == 0
-    process.stdin.close()
+def test_a_silent_stream_is_saved_and_timed(tmp_path, monkeypatch):
+    saved, save = [], RunFolder.save
+
+    def noted(*given):
+        saved.append(time.monotonic())
+        save(*given)
+
+    monkeypatch.setattr(RunFolder, "save", noted)
+    read, write = os.pipe()
+    os.write(write, b"1,2\n2,1\n" * 10)
+    words = ("--atoms", 2, "--batch-size", 5, "--checkpoint-every", "0.3", "--max-time", "1.5")
+    with standard_input(read):
+        run("learn", "-", *words, "--out", tmp_path / "run")
+    ended = time.monotonic()
+    os.close(write)
+    os.close(read)
+    assert ended - saved[0] > 0.5  # while it waited, not at its end
     assert RunFolder(tmp_path / "run").log.events()[-1]["reason"] == "max-time"
 
 
-@pytest.mark.slow
-def test_a_stream_that_names_its_columns_otherwise_is_refused(tmp_path):
+def test_a_stream_that_names_its_columns_otherwise_is_refused(tmp_path, capsys):
     def feed(*arguments, header):
-        process = atomstream_process(*arguments, stdin=-1, stderr=-1, stdout=-1)
-        _, err = process.communicate(header + "1,2\n3,4\n", timeout=60)
-        return process.returncode, err
+        with standard_input(header + "1,2\n3,4\n"):
+            return main([str(argument) for argument in arguments])
 
-    assert feed("learn", "-", "--atoms", 2, "--out", tmp_path / "run", header="a,b\n")[0] == 0
-    code, told = feed("resume", tmp_path / "run", header="b,a\n")
-    assert code == 2
-    assert "different names of columns" in told
-    assert feed("resume", tmp_path / "run", header="")[0] == 0
+    assert feed("learn", "-", "--atoms", 2, "--out", tmp_path / "run", header="a,b\n") == 0
+    capsys.readouterr()
+    assert feed("resume", tmp_path / "run", header="b,a\n") == 2
+    assert "different names of columns" in capsys.readouterr().err
+    assert feed("resume", tmp_path / "run", header="") == 0
     assert list(read_model(tmp_path / "run/model.atoms")[1]["names"]) == ["a", "b"]
 
 
@@ -760,4 +758,4 @@ def test_a_column_with_most_of_the_energy_is_told(tmp_path, capsys):
         assert "of the energy" not in capsys.readouterr().err
     assert main(["learn", str(tmp_path / "x.csv"), "--model", "convex", "--scale", "std",
                  "--out", str(tmp_path / "no")]) == 2  # fmt: skip
-    assert "makes atoms of rows as they are" in capsys.readouterr().err
+    assert "has no --scale" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from commands import run
 
-from atomstream.io.archive import read_archive
+from atomstream.files.archive import read_archive
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import TASKS
 

@@ -14,7 +14,7 @@ import atomstream
 from atomstream import TopicModel
 from atomstream.cli import main
 from atomstream.domains.text.time_bins import fitting
-from atomstream.io.codec import read_model
+from atomstream.files.codec import read_model
 from atomstream.looks.pages import sections_of
 from atomstream.runs.record import open_record
 from atomstream.watch.lives import lives_of

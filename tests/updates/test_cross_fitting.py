@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
 from atomstream.core.explaining import cross_fit
-from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import IncompatiblePartsError
@@ -53,10 +53,10 @@ def test_parts_measured_at_the_same_codes_add_up_to_the_whole(loss):
 def test_an_entry_has_no_say_in_the_codes_that_explain_it(folds):
     X, _, atoms = contaminated(20, 0.2)
     objective = Objective(Huber(1.0), Nonnegative(), Nonnegative())
-    method = Method(objective, Multiplicative(), Majorise(folds=folds))
+    algorithm = Algorithm(objective, Multiplicative(), Majorise(folds=folds))
 
     def fit(X):
-        return cross_fit(Batch(X), Rows(atoms), method, Accuracy(), np.random.default_rng(2))
+        return cross_fit(Batch(X), Rows(atoms), algorithm, Accuracy(), np.random.default_rng(2))
 
     _, _, before = fit(X)
     assert_array_equal(np.sort(np.concatenate([item.features for item in before])), range(40))
@@ -72,13 +72,13 @@ def test_an_entry_has_no_say_in_the_codes_that_explain_it(folds):
 def test_robust_losses_learn_cross_fitted_unless_features_are_few(loss):
     X, _, _ = contaminated(64, 0.2)
     model = OnlineNMF(N_ATOMS, loss=loss, random_state=0).partial_fit(X)
-    assert model.method_.updater == Majorise(folds=2)
-    whole = OnlineNMF(N_ATOMS, loss=loss, method=Majorise(), random_state=0).partial_fit(X)
+    assert model.algorithm_.updater == Majorise(folds=2)
+    whole = OnlineNMF(N_ATOMS, loss=loss, updater=Majorise(), random_state=0).partial_fit(X)
     assert np.abs(model.components_ - whole.components_).max() > 1e-3
     few = X[:, : 4 * N_ATOMS - 1]
     model, whole = (
-        OnlineNMF(N_ATOMS, loss=loss, method=method, init="svd", random_state=0).partial_fit(few)
-        for method in ("auto", Majorise())
+        OnlineNMF(N_ATOMS, loss=loss, updater=updater, init="svd", random_state=0).partial_fit(few)
+        for updater in ("auto", Majorise())
     )
     assert_array_equal(model.components_, whole.components_)
 
@@ -119,8 +119,8 @@ def test_more_passes_over_outliers_do_not_move_atoms_away_from_clean_rows(loss, 
     wrong = rng.random(clean.shape) < 0.3
     X = np.clip(clean + wrong * rng.uniform(-600, 600, clean.shape), 0, 1_000)
 
-    def errors(method):
-        model, found = OnlineNMF(10, loss=loss, method=method, random_state=seed), []
+    def errors(updater):
+        model, found = OnlineNMF(10, loss=loss, updater=updater, random_state=seed), []
         for n_passes in range(6):
             horizon = np.inf if n_passes == 0 else 2_000.0
             batches = (X[start : start + 200] for start in range(0, 2_000, 200))
@@ -162,8 +162,8 @@ def test_a_penalty_weighs_as_much_as_the_features_that_a_code_is_found_on(net):
         )
         for share in (1.0, 0.5)
     )
-    method = Method(whole, Multiplicative(), Majorise(folds=2))
-    _, delta, latest = cross_fit(batch, rows, method, Accuracy(), np.random.default_rng(2))
+    algorithm = Algorithm(whole, Multiplicative(), Majorise(folds=2))
+    _, delta, latest = cross_fit(batch, rows, algorithm, Accuracy(), np.random.default_rng(2))
     total = 0.0
     for item in latest:
         others = np.setdiff1d(np.arange(N_FEATURES), item.features)
@@ -177,12 +177,12 @@ def test_a_row_without_a_code_of_its_own_weighs_nothing():
     X, _, atoms = contaminated(10, 0.0)
     mask = np.ones(X.shape, bool)
     mask[3] = np.arange(N_FEATURES) == 5
-    method = Method(
+    algorithm = Algorithm(
         Objective(Huber(1.0), Nonnegative(), Nonnegative()), Multiplicative(), Majorise(folds=2)
     )
     weights = np.arange(1.0, 11.0)
     _, delta, latest = cross_fit(
-        Batch(X, weights, mask), Rows(atoms), method, Accuracy(), np.random.default_rng(2)
+        Batch(X, weights, mask), Rows(atoms), algorithm, Accuracy(), np.random.default_rng(2)
     )
     assert delta.mass == weights.sum()
     for item in latest:
@@ -191,14 +191,14 @@ def test_a_row_without_a_code_of_its_own_weighs_nothing():
 
 def test_there_are_no_more_parts_than_features():
     X, _, _ = contaminated(60, 0.1)
-    model = OnlineNMF(N_ATOMS, loss="huber", method=Majorise(folds=50), random_state=0)
+    model = OnlineNMF(N_ATOMS, loss="huber", updater=Majorise(folds=50), random_state=0)
     assert np.isfinite(model.fit(X).components_).all()
 
 
 def test_only_robust_losses_are_cross_fitted():
     X, _, _ = contaminated(60, 0.1)
     with pytest.raises(IncompatiblePartsError, match="folds=2 needs a robust loss, got Kullback"):
-        OnlineNMF(N_ATOMS, loss="kl", method=Majorise(folds=2)).fit(X)
+        OnlineNMF(N_ATOMS, loss="kl", updater=Majorise(folds=2)).fit(X)
 
 
 def test_atoms_on_few_features_may_vanish_on_a_part():

@@ -60,8 +60,8 @@ def test_rows_of_zeros_make_no_atoms(loss):
     state, rng = model.state_, np.random.default_rng(0)
     state.usage.idle = np.full(5, 1e9)
     batch = Batch(np.zeros((4, 10)))
-    codes = model.method_.coder.encode(
-        batch, state.dictionary, model.method_.objective, Accuracy(gap=1e-9)
+    codes = model.algorithm_.coder.encode(
+        batch, state.dictionary, model.algorithm_.objective, Accuracy(gap=1e-9)
     )
     codes.values[:] = 1e-100  # what some coders leave
-    assert model.method_.reseed(batch, codes, state, rng) == 0
+    assert model.algorithm_.reseed(batch, codes, state, rng) == 0

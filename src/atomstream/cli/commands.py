@@ -33,7 +33,7 @@ RESUME = "resume"
 # Modules with further commands of a domain, each named ``commands``.
 FURTHER = {"image": "atomstream.cli.image", "network": "atomstream.cli.network"}
 DOMAINS = {
-    "image": "Clean, complete and compress images.",
+    "image": "Clean and complete images.",
     "network": "Learn the patterns of a network around a motif.",
     "series": "Forecast and fill time series.",
     "tensor": "Learn from arrays with several axes.",

@@ -114,8 +114,6 @@ class _Screen:
             self._trace = read_history(history)
         if self._changed(self._folder.model):
             self._record = open_record(self._folder.path)
-            if not history.exists():  # a run of an older release
-                self._trace = self._record.history
 
     def _changed(self, path: Path) -> bool:
         found = path.stat().st_mtime if path.exists() else 0.0
@@ -169,7 +167,7 @@ def _curves(trace: Trace, width: int, left: str = "") -> list[RenderableType]:
     """Return the numbers of the history: the latest of each, and how it went."""
     points = trace.points
     seconds, told = points["seconds"][-1], f"{trace.n_samples[-1]:,} samples"
-    if np.isfinite(seconds) and seconds > 0:  # older runs do not tell
+    if seconds > 0:
         told += f" in {counted(points['step'][-1], 'step')}"
         told += f", {_duration(seconds)}, {_rate(trace):,.0f} samples/s{left}"
     lines: list[RenderableType] = [Text(told)]

@@ -10,18 +10,18 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import done
 from atomstream.cluster.rounds import Job, Span
 from atomstream.cluster.shards import Shards
-from atomstream.cluster.worker import Payload, Reading, packed
+from atomstream.cluster.worker import Payload, Reading
 
 __all__ = ["learned_apart"]
 
 
-def learned_apart(model: Any, n_parts: int, shards: Shards, engine: Any, batch: int) -> list[Any]:
+def learned_apart(learner: Any, n_parts: int, shards: Shards, engine: Any, batch: int) -> list[Any]:
     """Return what each part of a model has learned, in their order.
 
     Parameters
     ----------
-    model : estimator
-        ``model._learn_part(number, batches)`` returns what a part has learned.
+    learner : object
+        Can be pickled; ``learner.learn_part(number, batches)`` returns what a part has learned.
     n_parts : int
     shards : Shards
     engine : None, str, Executor, dask.distributed.Client or Engine
@@ -30,7 +30,8 @@ def learned_apart(model: Any, n_parts: int, shards: Shards, engine: Any, batch: 
     """
     hand = tuple(Span(shard, 0, shard.n_rows) for shard in shards)
     parts = [_Part(0, number, hand, batch) for number in range(n_parts)]
-    return [pickle.loads(found.part) for found in done(engine, _learn, packed(model), parts)]
+    sent = pickle.dumps(learner, protocol=5)
+    return [pickle.loads(found.part) for found in done(engine, _learn, sent, parts)]
 
 
 @dataclass(frozen=True)
@@ -43,5 +44,5 @@ class _Part(Job):
 def _learn(sent: bytes, part: _Part) -> Payload:
     """Let a part learn from all shards."""
     with Reading(part.hand, part.batch).named() as reading:
-        learned = pickle.loads(sent)._learn_part(part.number, iter(reading))
+        learned = pickle.loads(sent).learn_part(part.number, iter(reading))
     return Payload(part.key, pickle.dumps(learned, protocol=5), facts())

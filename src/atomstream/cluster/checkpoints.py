@@ -9,7 +9,7 @@ import numpy as np
 
 from atomstream.cluster.rounds import Position
 from atomstream.exceptions import InputError
-from atomstream.io.codec import read_model, write_model
+from atomstream.files.codec import read_model, write_model
 
 __all__ = ["Checkpoint"]
 

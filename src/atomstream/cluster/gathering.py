@@ -221,13 +221,13 @@ def prepare(pool: Pool, engine: Engine, sent: bytes, job: Slot) -> None:
 def _ready(sent: bytes, job: Slot) -> dict[str, str]:
     """Learn from rows and forget it, so that kernels are compiled; return facts of the worker."""
     with suppress(ValueError, MemoryError):
-        model = pickle.loads(sent)
-        alone = model._learn_alone(iter(Reading(job.hand, job.batch)), horizon=job.horizon)
-        if model._rows_seen()[1]:
-            model.transform(alone.latest[:1])  # later steps code as accurately as this
+        learner = pickle.loads(sent)
+        alone = learner.learn_alone(iter(Reading(job.hand, job.batch)), horizon=job.horizon)
+        if learner.rows_seen()[1]:
+            learner.model.transform(alone.latest[:1])  # later steps code as accurately as this
             if job.how is not None:  # rows with weights may have kernels of their own
                 again = iter(Reading(job.hand, job.batch))
-                model._learn_apart(again, horizon=job.horizon, **job.how)
+                learner.learn_apart(again, horizon=job.horizon, **job.how)
     return facts()
 
 

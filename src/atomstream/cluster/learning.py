@@ -19,7 +19,7 @@ from atomstream.cluster.worker import Payload, Slot, learn_slot
 from atomstream.core.checks import check_count
 from atomstream.exceptions import BadShardError
 
-__all__ = ["Course", "Store", "check_no_shards"]
+__all__ = ["Course", "Store"]
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +43,9 @@ class Course:
 
     Parameters
     ----------
-    model : estimator
-        That can learn apart: `OnlineDictionary`.
+    learner : SlotLearner
+        The model, as `atomstream.estimators` hands it over: it says how many rows have come, packs
+        itself for the workers, and takes in what they send back.
     shards : Shards
     slots : int, default=1
         Parallel parts of a round; they are part of what decides the result, workers are not.
@@ -60,7 +61,7 @@ class Course:
 
     def __init__(
         self,
-        model: Any,
+        learner: Any,
         shards: Shards,
         slots: int = 1,
         rounds: Rounds | None = None,
@@ -71,14 +72,13 @@ class Course:
     ) -> None:
         if on_bad_shard not in ("raise", "skip"):
             raise ValueError(f"on_bad_shard must be 'raise' or 'skip', got {on_bad_shard!r}.")
-        self.model, self.shards, self.slots = model, shards, check_count("slots", slots)
+        self.learner, self.shards, self.slots = learner, shards, check_count("slots", slots)
         self.rounds, self._horizon = rounds or Rounds(), horizon
         self._skips, self._store, self._heavy = on_bad_shard == "skip", store, False
         self.at, self.report, self.progress = Position(), RoundsReport(), None
-        model.check()
-        if slots > 1 or self.rounds.mode == "frozen":
-            model._check_apart(frozen=self.rounds.mode == "frozen")
-        found = None if store is None else store.load(model, self.layout)
+        frozen = self.rounds.mode == "frozen"
+        learner.check(apart=slots > 1 or frozen, frozen=frozen)
+        found = None if store is None else store.load(learner.model, self.layout)
         if found is not None:
             self.at, self.report.skipped = found
 
@@ -120,13 +120,13 @@ class Course:
         hands, _ = self._dealt(1, 4 * self.rounds.batch)
         if hands:
             slot = self._slots(hands * min(self.slots, 2), 0, shared=True)[0]
-            prepare(pool, engine, self.model._packed()[0], slot)
+            prepare(pool, engine, self.learner.packed()[0], slot)
 
     def _round(self, pool: Pool, engine: Engine) -> bool:
         """Play one round; return False where no rows are left."""
         report, clock = self.report, perf_counter
         began = clock()
-        sent, seed = self.model._packed()
+        sent, seed = self.learner.packed()
         report.spend("serialising", clock() - began)
         while True:  # until no shard of the round is bad
             hands, after = self._plan()
@@ -149,11 +149,11 @@ class Course:
         report.n_rounds += 1
         report.n_rows += sum(span.n_rows for hand in hands for span in hand)
         if self._store is not None:
-            self._store.save(self.model, self.layout, self.at, report.skipped)
+            self._store.save(self.learner.model, self.layout, self.at, report.skipped)
         return True
 
     def _plan(self) -> tuple[list[Hand], Position]:
-        seen, has_state = self.model._rows_seen()
+        seen, has_state = self.learner.rows_seen()
         wanted = max(self.rounds.warmup - seen, 0)
         if not has_state:
             wanted = max(wanted, self.rounds.first)
@@ -174,11 +174,11 @@ class Course:
             how = None
             if apart:
                 how = {
-                    "fold": sum(sizes) / sizes[number],
+                    "multiplicity": sum(sizes) / sizes[number],
                     "seed": [seed, number],
                     "before": sum(sizes[:number]),
                     "frozen": self.rounds.mode == "frozen",
-                    "shows": number == 0,
+                    "keep_latest": number == 0,
                 }
             slots.append(Slot(self.at.round, number, hand, self.rounds.batch, how, self._horizon))
         return slots
@@ -187,7 +187,7 @@ class Course:
         """Merge what the slots learned, in their order, while others are at work."""
         spent, began = self.report.seconds, perf_counter()
         other = spent.get("waiting", 0.0) + spent.get("unpacking", 0.0)
-        self.progress = self.model._take_in(self._parts(payloads, engine))
+        self.progress = self.learner.take_in(self._parts(payloads, engine))
         other = spent["waiting"] + spent["unpacking"] - other
         self.report.spend("adding", perf_counter() - began - other)
 
@@ -212,13 +212,3 @@ class Course:
         if size > HEAVY and not self._heavy:
             self._heavy = True
             log.warning("The results of a round take %d MB; fewer slots take less.", size >> 20)
-
-
-def check_no_shards(batches: Any, **given: Any) -> None:
-    """Refuse arguments that are for shards where something else is given."""
-    wrong = [name for name, value in given.items() if value is not None]
-    if wrong:
-        raise TypeError(
-            f"{wrong[0]} is for shards that workers open by themselves, got "
-            f"{type(batches).__name__}; make them with atomstream.cluster.shards, or with Shards."
-        )

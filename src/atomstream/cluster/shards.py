@@ -6,7 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, overload
+from typing import Any, ClassVar, Protocol, overload
 
 import numpy as np
 
@@ -141,6 +141,8 @@ class Shards(Sequence[Any]):
     ----------
     items : iterable of Shard
     """
+
+    opened_by_workers: ClassVar[bool] = True  # how models that do not know the class tell them
 
     def __init__(self, items: Sequence[Shard]) -> None:
         self.items: tuple[Shard, ...] = tuple(items)

@@ -17,7 +17,7 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Hand, Job, Span
 from atomstream.exceptions import BadShardError, ChangedShardError
 
-__all__ = ["Payload", "Reading", "Slot", "joined", "learn_slot", "packed"]
+__all__ = ["Payload", "Reading", "Slot", "bare", "joined", "learn_slot", "packed"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Slot(Job):
     batch : int
         Rows of a step; no batch goes over the end of a shard.
     how : dict
-        Arguments of the model's ``_learn_apart``; None where the slot is alone in its round.
+        Arguments of the learner's ``learn_apart``; None where the slot is alone in its round.
     horizon : float
         Mass of a pass, in later passes.
     """
@@ -50,7 +50,7 @@ class Payload:
     key : (int, int)
         Of its `Job`.
     part : bytes
-        Pickled: of a slot, a `Part` or `Alone` of `atomstream.core.merging`.
+        Pickled: of a slot, a `SlotResult` or `SerialResult` of `atomstream.core.merging`.
     facts : dict
         Versions and processor of the worker.
     seconds : dict
@@ -74,13 +74,13 @@ def learn_slot(sent: bytes, slot: Slot) -> Payload:
         For a shard that is not what it was.
     """
     began = perf_counter()
-    model = pickle.loads(sent)
+    learner = pickle.loads(sent)
     opened = perf_counter()
     with Reading(slot.hand, slot.batch).named() as reading:
         if slot.how is None:
-            part = model._learn_alone(iter(reading), horizon=slot.horizon)
+            part = learner.learn_alone(iter(reading), horizon=slot.horizon)
         else:
-            part = model._learn_apart(iter(reading), horizon=slot.horizon, **slot.how)
+            part = learner.learn_apart(iter(reading), horizon=slot.horizon, **slot.how)
     learned = perf_counter()
     packed = pickle.dumps(part, protocol=5)
     seconds = {
@@ -93,10 +93,15 @@ def learn_slot(sent: bytes, slot: Slot) -> Payload:
 
 def packed(model: Any) -> bytes:
     """Return a model as bytes for the workers, without its callbacks and reports."""
+    return pickle.dumps(bare(model), protocol=5)
+
+
+def bare(model: Any) -> Any:
+    """Return a copy of a model without its callbacks and reports."""
     twin = copy(model)
     for name in [name for name in vars(twin) if "_callback" in name or name == "rounds_report_"]:
         del vars(twin)[name]
-    return pickle.dumps(twin, protocol=5)
+    return twin
 
 
 class Reading:

@@ -67,7 +67,6 @@ class Clock:
     SAVED: ClassVar = (
         *("schedule", "accuracy", "step", "mass", "horizon", "weight", "n_samples", "time"),
     )
-    ABSENT: ClassVar[dict[str, Any]] = {"time": None}
 
     schedule: Schedule
     accuracy: float | Callable[[int], float] = 0.1

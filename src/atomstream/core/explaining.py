@@ -63,9 +63,9 @@ class Explainer(ABC):
 
     @abstractmethod
     def explain(
-        self, batch: Batch, dictionary: Any, method: Any, how: CodingOptions
+        self, batch: Batch, dictionary: Any, algorithm: Any, how: CodingOptions
     ) -> Explanation:
-        """Explain a batch by a dictionary, which stays as it is, with the parts of a method."""
+        """Explain a batch by a dictionary, which stays as it is, with the parts of an algorithm."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,13 @@ class Whole(Explainer):
     """Codes found on all features, which all of them explain."""
 
     def explain(
-        self, batch: Batch, dictionary: Any, method: Any, how: CodingOptions
+        self, batch: Batch, dictionary: Any, algorithm: Any, how: CodingOptions
     ) -> Explanation:
         """Code the batch, from ``start`` on, and measure what it adds."""
-        codes = method.coder.encode(batch, dictionary, method.objective, how.accuracy, how.start)
-        return codes, measured(batch, codes, dictionary, method), [Explained(batch, codes)]
+        codes = algorithm.coder.encode(
+            batch, dictionary, algorithm.objective, how.accuracy, how.start
+        )
+        return codes, measured(batch, codes, dictionary, algorithm), [Explained(batch, codes)]
 
 
 @dataclass(frozen=True)
@@ -90,18 +92,18 @@ class MergedFeatures(Explainer):
     """
 
     def explain(
-        self, batch: Batch, dictionary: Any, method: Any, how: CodingOptions
+        self, batch: Batch, dictionary: Any, algorithm: Any, how: CodingOptions
     ) -> Explanation:
         """Code the batch on the features with entries and one more, and measure what it adds."""
-        features, objective = batch.touched, method.objective
+        features, objective = batch.touched, algorithm.objective
         if features is None:
-            return Whole().explain(batch, dictionary, method, how)
+            return Whole().explain(batch, dictionary, algorithm, how)
         part = dictionary.on(features).atoms()
         rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
         atoms = Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
         merged = batch.merged(features)
-        codes = method.coder.encode(merged, atoms, objective, how.accuracy, how.start)
-        delta: Any = method.statistics.measure(merged, codes, atoms, objective)
+        codes = algorithm.coder.encode(merged, atoms, objective, how.accuracy, how.start)
+        delta: Any = algorithm.statistics.measure(merged, codes, atoms, objective)
         delta = _by_length(delta.touching(features, dictionary), dictionary, objective)
         return codes, delta, [Explained(batch, codes)]
 
@@ -119,13 +121,13 @@ class CrossFitted(Explainer):
     narrow: Explainer = field(default_factory=Whole)
 
     def explain(
-        self, batch: Batch, dictionary: Any, method: Any, how: CodingOptions
+        self, batch: Batch, dictionary: Any, algorithm: Any, how: CodingOptions
     ) -> Explanation:
         """Code the batch once for each part, and add up what the parts measure."""
         n_components, n_features = dictionary.shape
         if how.rng is None or n_features < MIN_FEATURES_PER_ATOM * n_components:
-            return self.narrow.explain(batch, dictionary, method, how)
-        return cross_fit(batch, dictionary, method, how.accuracy, how.rng)
+            return self.narrow.explain(batch, dictionary, algorithm, how)
+        return cross_fit(batch, dictionary, algorithm, how.accuracy, how.rng)
 
 
 def explainer_for(updater: Updater, objective: Objective) -> Explainer:
@@ -135,7 +137,7 @@ def explainer_for(updater: Updater, objective: Objective) -> Explainer:
 
 
 def cross_fit(
-    batch: Batch, dictionary: Any, method: Any, accuracy: Accuracy, rng: np.random.Generator
+    batch: Batch, dictionary: Any, algorithm: Any, accuracy: Accuracy, rng: np.random.Generator
 ) -> tuple[Codes, Delta, list[Explained]]:
     """Explain each part of the features, drawn anew, by codes found on all others.
 
@@ -148,7 +150,7 @@ def cross_fit(
     latest : list of Explained
     """
     order = rng.permutation(dictionary.shape[1])
-    n_parts = min(method.updater.folds, len(order))
+    n_parts = min(algorithm.updater.folds, len(order))
     parts = [np.sort(part) for part in np.array_split(order, n_parts)]
     latest, deltas = [], []
     for part in parts:
@@ -158,25 +160,25 @@ def cross_fit(
             weights = 1.0 if there.weights is None else there.weights
             there = replace(there, weights=np.where(seen.weights > 0, weights, 0.0))
         # The penalty of a code counts as much as the features that it is found on.
-        objective = _weaker(method.objective, len(others) / len(order))
-        codes = method.coder.encode(seen, dictionary.on(others), objective, accuracy)
-        objective = _weaker(method.objective, 1 / n_parts)
-        deltas.append(method.statistics.measure(there, codes, dictionary.on(part), objective))
+        objective = _weaker(algorithm.objective, len(others) / len(order))
+        codes = algorithm.coder.encode(seen, dictionary.on(others), objective, accuracy)
+        objective = _weaker(algorithm.objective, 1 / n_parts)
+        deltas.append(algorithm.statistics.measure(there, codes, dictionary.on(part), objective))
         latest.append(Explained(there, codes, part))
     values = np.mean([item.codes.values for item in latest], axis=0)
     residual = np.max([item.codes.residual for item in latest], axis=0)
     delta = type(deltas[0]).across(parts, deltas, batch.mass)
-    return Codes(values, residual), _by_length(delta, dictionary, method.objective), latest
+    return Codes(values, residual), _by_length(delta, dictionary, algorithm.objective), latest
 
 
 def _weaker(objective: Objective, share: float) -> Objective:
     return replace(objective, codes=weakened(objective.codes, share))
 
 
-def measured(batch: Batch, codes: Codes, dictionary: Any, method: Any) -> Delta:
+def measured(batch: Batch, codes: Codes, dictionary: Any, algorithm: Any) -> Delta:
     """Return what a coded batch adds, the usage of each atom in units of its length."""
-    delta = method.statistics.measure(batch, codes, dictionary, method.objective)
-    return _by_length(delta, dictionary, method.objective)
+    delta = algorithm.statistics.measure(batch, codes, dictionary, algorithm.objective)
+    return _by_length(delta, dictionary, algorithm.objective)
 
 
 def _by_length(delta: Delta, dictionary: Any, objective: Objective) -> Delta:

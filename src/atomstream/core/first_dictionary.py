@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.explaining import cross_fit
-from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.core.settling import rounds
 from atomstream.core.state import State
@@ -30,7 +30,7 @@ LEAST = 0.05  # of the mean row: what entries are raised to, for zeros would not
 
 
 def first_dictionary(
-    batch: Batch, n_components: int, how: str, method: Method, rng: np.random.Generator
+    batch: Batch, n_components: int, how: str, algorithm: Algorithm, rng: np.random.Generator
 ) -> Rows:
     """Return a dictionary made from the first batch.
 
@@ -43,11 +43,11 @@ def first_dictionary(
         mixed with the mean of the batch under others. For updaters that explain features by codes
         which have not seen them, samples refined by least squares stand against the latter, and
         are taken if such codes leave a tenth less of the batch.
-    method : Method
+    algorithm : Algorithm
         What learns from it.
     rng : numpy.random.Generator
     """
-    objective = method.objective
+    objective = algorithm.objective
     made = partial(starting_atoms, batch, n_components, penalty=objective.atoms, rng=rng)
     soft = not objective.loss.quadratic
     if how != "auto":
@@ -55,19 +55,19 @@ def first_dictionary(
     if not soft:
         return Rows(made("samples"))
     mixed = Rows(made("svd", soft=True))
-    if method.updater.folds <= 1 or mixed.shape[1] < 2:
+    if algorithm.updater.folds <= 1 or mixed.shape[1] < 2:
         return mixed
     # Under losses with kinks atoms that are all alike end far above what can be reached, and those
     # of least squares near it; but of few rows for the number of atoms these learn the outliers.
-    refined, seed = _least_squares(batch, Rows(made("samples")), method), rng.integers(2**63)
+    refined, seed = _least_squares(batch, Rows(made("samples")), algorithm), rng.integers(2**63)
     left = [
-        cross_fit(batch, start, method, ACCURACY, np.random.default_rng(seed))[1].objective
+        cross_fit(batch, start, algorithm, ACCURACY, np.random.default_rng(seed))[1].objective
         for start in (mixed, refined)
     ]
     return refined if left[1] < CLEARLY * left[0] else mixed
 
 
-def _least_squares(batch: Batch, start: Rows, method: Method) -> Rows:
+def _least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:
     """Return the dictionary that rounds over the batch lead to under the squared loss.
 
     Missing entries count as the means of their features.
@@ -75,10 +75,10 @@ def _least_squares(batch: Batch, start: Rows, method: Method) -> Rows:
     if batch.mask is not None:
         weights = np.ones(len(batch.X)) if batch.weights is None else batch.weights
         batch = Batch(batch.complete(observed_means(batch, weights)), batch.weights)
-    codes, atoms = weakened(method.objective.codes, 0.0), method.objective.atoms
-    n_jobs = getattr(method.coder, "n_jobs", 1)
+    codes, atoms = weakened(algorithm.objective.codes, 0.0), algorithm.objective.atoms
+    n_jobs = getattr(algorithm.coder, "n_jobs", 1)
     coder = ActiveSet(n_jobs=n_jobs) if codes.polyhedral else ProjectedGradient(n_jobs=n_jobs)
-    squared = Method(Objective(Squared(), codes, atoms), coder, BlockCoordinate())
+    squared = Algorithm(Objective(Squared(), codes, atoms), coder, BlockCoordinate())
     memory = squared.statistics.start(*start.shape, squared.objective.loss)
     state = State(start, memory, Usage(start.shape[0]))
     for _ in rounds([batch], state, squared, Clock(Harmonic())):

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomstream.coders import Codes
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.explaining import CodingOptions
-from atomstream.core.method import Method
-from atomstream.core.reactive import Reactive
 from atomstream.core.state import State
 from atomstream.memory.base import Delta
 
@@ -35,11 +34,10 @@ class Progress:
 def learn(
     batches: Iterable[Batch],
     state: State,
-    method: Method,
+    algorithm: Algorithm,
     clock: Clock,
     rng: np.random.Generator,
     watch: Callable[[Progress], bool] | None = None,
-    reactive: Reactive | None = None,
     frozen: bool = False,
 ) -> bool:
     """Run over a stream of batches; atoms that nothing uses are re-seeded between batches.
@@ -48,12 +46,10 @@ def learn(
     ----------
     batches : iterable of Batch
         Finite or not. A batch of mass 0 is no step.
-    state, method, clock, rng
+    state, algorithm, clock, rng
         What changes, how, when, and the source of randomness.
     watch : callable, optional
         Called after every step with its `Progress`; a true answer ends the loop.
-    reactive : Reactive, optional
-        A second learner, which may take over.
     frozen : bool, default=False
         Measure only: each batch is coded and measured for ``watch``, and nothing is learned.
 
@@ -64,9 +60,9 @@ def learn(
     """
     for batch in batches:
         _log_idle_rows(batch)
-        parts, done = (state, method, clock, rng), None
+        parts, done = (state, algorithm, clock, rng), None
         if batch.mass > 0:
-            done = _measured(batch, *parts) if frozen else _learned(batch, *parts, reactive)
+            done = _measured(batch, *parts) if frozen else _learned(batch, *parts)
         clock.n_samples += batch.X.shape[0]
         if done is not None and watch is not None and watch(done):
             return True
@@ -74,26 +70,21 @@ def learn(
 
 
 def _measured(
-    batch: Batch, state: State, method: Method, clock: Clock, rng: np.random.Generator
+    batch: Batch, state: State, algorithm: Algorithm, clock: Clock, rng: np.random.Generator
 ) -> Progress:
     """Code a batch and measure what it would add."""
-    codes, delta, _ = method.explain(batch, state.dictionary, CodingOptions(clock.tolerance, rng))
+    codes, delta, _ = algorithm.explain(
+        batch, state.dictionary, CodingOptions(clock.tolerance, rng)
+    )
     return Progress(batch, codes, delta, 0)
 
 
 def _learned(
-    batch: Batch,
-    state: State,
-    method: Method,
-    clock: Clock,
-    rng: np.random.Generator,
-    reactive: Reactive | None,
+    batch: Batch, state: State, algorithm: Algorithm, clock: Clock, rng: np.random.Generator
 ) -> Progress:
     """Learn from a batch, and give atoms that nothing uses a new start."""
-    codes, delta = method.step(batch, state, clock, rng)
-    n_reseeded = method.reseed(batch, codes, state, rng)
-    if reactive is not None and reactive.follow(batch, delta, state, method, clock, rng):
-        log.info("Step %d: the stream has changed, and what came before is left.", clock.step)
+    codes, delta = algorithm.step(batch, state, clock, rng)
+    n_reseeded = algorithm.reseed(batch, codes, state, rng)
     if n_reseeded:
         log.info("Step %d: %d atoms that nothing used were replaced.", clock.step, n_reseeded)
     return Progress(batch, codes, delta, n_reseeded)

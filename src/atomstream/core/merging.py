@@ -14,22 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.coders import Codes
+from atomstream.core.algorithm import Algorithm, absorb
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
-from atomstream.core.method import Method, absorb
 from atomstream.core.state import State
 from atomstream.memory.base import Delta
 from atomstream.memory.usage import Usage
-from atomstream.updates.base import Explained
 
-__all__ = ["Alone", "Merged", "Part", "check_additive", "improve", "merged"]
+__all__ = ["SWEEPS", "Merged", "SerialResult", "SlotResult", "check_additive", "merged"]
 
 SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
 
 
 @dataclass(frozen=True)
-class Alone:
+class SerialResult:
     """What a slot learned that was alone in its round, as serial learning does.
 
     Attributes
@@ -45,7 +43,7 @@ class Alone:
 
 
 @dataclass(frozen=True)
-class Part:
+class SlotResult:
     """What one slot learned in a round.
 
     Attributes
@@ -72,22 +70,22 @@ class Part:
     objective: float = float("nan")
 
 
-def check_additive(method: Any, *, frozen: bool) -> None:
-    """Refuse a method whose parts of a round cannot be merged.
+def check_additive(algorithm: Any, *, frozen: bool) -> None:
+    """Refuse an algorithm whose parts of a round cannot be merged.
 
     Raises
     ------
     ValueError
-        With the reason of the memory, or of the method.
+        With the reason of the memory, or of the algorithm.
     """
-    if frozen and not isinstance(method, Method):
+    if frozen and not isinstance(algorithm, Algorithm):
         raise ValueError(
             "This model learns row by row, and what rows add to its sums depends on those before; "
             "take rounds of mode='local'."
         )
     if not frozen:
-        start = method.statistics.start
-        loss = method.objective.loss
+        start = algorithm.statistics.start
+        loss = algorithm.objective.loss
         start(1, 1, loss).merge(start(1, 1, loss), 0.5)
 
 
@@ -110,35 +108,35 @@ class Merged:
     objective: float
 
 
-def merged(method: Any, state: State, clock: Clock, parts: Iterable[Part]) -> Merged:
+def merged(algorithm: Any, state: State, clock: Clock, results: Iterable[SlotResult]) -> Merged:
     """Return the outcome of a round; of the parts that came, little more than one is held.
 
     Parameters
     ----------
-    method : Method
+    algorithm : Algorithm
         Or another that steps as it does.
     state, clock : State, Clock
         From which all slots began; left as they are.
-    parts : iterable of Part
+    results : iterable of SlotResult
         In the order of the slots, on which the last bits of sums depend.
     """
     after, average, delta, latest = copy(clock), _Average(), None, None
     known: list[float] = []
-    for part in parts:
-        after.n_samples += part.n_rows
-        latest = part.latest if latest is None else latest
-        known += [part.objective] * bool(np.isfinite(part.objective))
-        if part.state is not None:
-            average.add(part.state, part.clock, part.n_rows)
-        elif part.delta is not None:
-            delta = part.delta if delta is None else delta + part.delta
+    for result in results:
+        after.n_samples += result.n_rows
+        latest = result.latest if latest is None else latest
+        known += [result.objective] * bool(np.isfinite(result.objective))
+        if result.state is not None:
+            average.add(result.state, result.clock, result.n_rows)
+        elif result.delta is not None:
+            delta = result.delta if delta is None else delta + result.delta
     if not known:  # rows without any observed entry teach nothing
         return Merged(state, after, None, np.nan)
     if delta is not None:
         state = state.snapshot()
         absorb(delta, state, after)
     else:
-        state = average.state(method)
+        state = average.state(algorithm)
         after.mass, after.weight, after.step = average.mass, average.weight, average.step
     return Merged(state, after, latest, float(np.mean(known)))
 
@@ -168,34 +166,12 @@ class _Average:
         self.weight += share * (clock.weight - self.weight)
         self.step = max(self.step, clock.step)
 
-    def state(self, method: Any) -> State:
+    def state(self, algorithm: Any) -> State:
         """Return the average."""
         shares = np.array(self._rows, dtype=float) / sum(self._rows)
         usage = Usage(len(self._usages[0].total))
         # Rows counted for those of all slots, so the average of what was used is its sum.
         usage.total = shares @ [each.total for each in self._usages]
         usage.idle = np.min([each.idle for each in self._usages], axis=0)
-        dictionary = method.updater.joined(self._dictionaries, shares, self._memory)
+        dictionary = algorithm.updater.joined(self._dictionaries, shares, self._memory)
         return State(dictionary, self._memory, usage)
-
-
-def improve(
-    method: Any, state: State, clock: Clock, latest: Batch, rng: np.random.Generator
-) -> tuple[Codes, int]:
-    """Update the dictionary after a merge, and give atoms that nothing uses a new start.
-
-    Returns
-    -------
-    codes : Codes
-        Of the latest batch, by the dictionary before the update.
-    n_reseeded : int
-        How many atoms were replaced.
-    """
-    codes = method.coder.encode(latest, state.dictionary, method.objective, clock.tolerance)
-    # Updaters that cross-fit judge by codes found on other features; without codes they take the
-    # step that promises not to raise the surrogate.
-    shown = [Explained(latest, codes)] if method.updater.folds == 1 else []
-    # Every update is judged: majorisers of the past alone would pull the average back.
-    for _ in range(SWEEPS):
-        method.updater.update(state, method.objective, clock, shown)
-    return codes, int(method.reseed(latest, codes, state, rng))

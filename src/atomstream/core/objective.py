@@ -18,7 +18,7 @@ from atomstream.penalties.base import Penalty
 __all__ = ["Needs", "Objective"]
 
 # What a part needs of the others: for "loss", "codes" and "atoms" the names of attributes that must
-# be there and true. `atomstream.core.method.check_compatible` reads them before the first batch.
+# be there and true. `atomstream.core.algorithm.check_compatible` reads them before the first batch.
 Needs = Mapping[str, tuple[str, ...]]
 
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
-from atomstream.core.method import Method
 from atomstream.core.state import State
 from atomstream.memory.base import Delta
 from atomstream.schedules import Constant
@@ -82,7 +82,7 @@ class Reactive:
             raise ValueError("a second learner that makes no sense")
 
     def follow(
-        self, batch: Batch, delta: Delta, state: State, method: Method, clock: Clock, rng: Any
+        self, batch: Batch, delta: Delta, state: State, algorithm: Algorithm, clock: Clock, rng: Any
     ) -> bool:
         """Learn from a batch that the first one has learned from; return whether it took over.
 
@@ -93,12 +93,12 @@ class Reactive:
             What the first one has made of it, with its objective before the update.
         state, clock : State, Clock
             Those of the first one, which change where it takes over the memory of this one.
-        method : Method
+        algorithm : Algorithm
         rng : Generator
         """
         self.clock.accuracy = clock.accuracy
-        codes, own = method.step(batch, self.state, self.clock, rng)
-        method.reseed(batch, codes, self.state, rng)
+        codes, own = algorithm.step(batch, self.state, self.clock, rng)
+        algorithm.reseed(batch, codes, self.state, rng)
         mass, losses = delta.mass, (delta.objective, own.objective)
         if mass <= 0 or not all(0 < loss < math.inf for loss in losses):
             return False

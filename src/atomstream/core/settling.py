@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from atomstream.coders import Codes
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy, Clock
 from atomstream.core.explaining import CodingOptions
 from atomstream.core.loop import Progress
-from atomstream.core.method import Method
 from atomstream.core.state import State
 
 __all__ = ["MOST", "rounds"]
@@ -32,7 +32,7 @@ ROUGH, MANY = Accuracy(violation=0.05, gap=1e-9), 64
 def rounds(
     batches: Sequence[Batch],
     state: State,
-    method: Method,
+    algorithm: Algorithm,
     clock: Clock,
     most: int = MOST,
     gain: float | None = None,
@@ -49,7 +49,7 @@ def rounds(
     ----------
     batches : sequence of Batch
         The data, cut in blocks so that what a block needs stays small.
-    state, method, clock
+    state, algorithm, clock
         What changes, and how; the clock is only read.
     most : int, default=500
         Rounds at most.
@@ -63,13 +63,13 @@ def rounds(
     """
     n_components, n_features = state.dictionary.shape
     gain = GAIN if gain is None else gain
-    redundant = n_components > max(n_features, MANY) and method.objective.loss.quadratic
+    redundant = n_components > max(n_features, MANY) and algorithm.objective.loss.quadratic
     accuracy = ROUGH if redundant else ACCURACY
     codes: list[Codes | None] = [None] * len(batches)
     first = before = np.inf
     for number in range(1, most + 1):
         explained = [
-            method.explain(
+            algorithm.explain(
                 batch,
                 state.dictionary,
                 CodingOptions(accuracy, start=None if last is None else last.values),
@@ -79,10 +79,12 @@ def rounds(
         codes, deltas = [found for found, *_ in explained], [delta for _, delta, _ in explained]
         latest = [item for *_, items in explained for item in items]
         delta = sum(deltas[1:], start=deltas[0])
-        state.memory = method.statistics.start(n_components, n_features, method.objective.loss)
+        state.memory = algorithm.statistics.start(
+            n_components, n_features, algorithm.objective.loss
+        )
         state.memory.absorb(delta, 1.0)
         for _ in range(UPDATES):
-            method.updater.update(state, method.objective, clock, latest)
+            algorithm.updater.update(state, algorithm.objective, clock, latest)
         yield Progress(latest[-1].batch, latest[-1].codes, delta, 0)
         now = delta.objective / delta.mass
         log.debug("Round %d over all rows: objective %.6g.", number, now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,7 +62,6 @@ class Hulls(Derived):
     """
 
     SAVED = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun", "observed")
-    ABSENT: ClassVar[dict[str, Any]] = {"observed": None}
 
     def __init__(
         self,

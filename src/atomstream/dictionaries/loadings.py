@@ -19,9 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.low_rank import Product, Sums
 from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import same_in_any_company
+from atomstream.dictionaries.low_rank import Product, Sums
 from atomstream.penalties.ball import NonnegativeBall, UnitBall
 from atomstream.penalties.base import Penalty
 

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.core.checks import check_arrays
-from atomstream.core.low_rank import LARGE, Sums
 from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import LEFT, same_in_any_company
+from atomstream.dictionaries.low_rank import LARGE, Sums
 from atomstream.penalties.base import Penalty
 
 __all__ = ["Derived", "Rows"]

@@ -49,7 +49,7 @@ class Assessment(Coding):
         return self._losses(self._assessed(X))
 
     def _losses(self, batch: Batch) -> NDArray:
-        return self.method_.objective.losses(
+        return self.algorithm_.objective.losses(
             batch, self._encode(batch).values, self.state_.dictionary
         )
 
@@ -63,7 +63,7 @@ class Assessment(Coding):
         """
         batch = self._assessed(X, sample_weight)
         codes = self._encode(batch).values
-        values = self.method_.objective.values(batch, codes, self.state_.dictionary)
+        values = self.algorithm_.objective.values(batch, codes, self.state_.dictionary)
         return _mean(values, batch)
 
     def surrogate(self) -> float:
@@ -73,7 +73,7 @@ class Assessment(Coding):
         term and the penalty on the atoms (eqs. 17 and 26 of Lyu, Needell and Balzano, halved).
         """
         check_is_fitted(self)
-        return self.method_.updater.value(self.state_, self.method_.objective)
+        return self.algorithm_.updater.value(self.state_, self.algorithm_.objective)
 
     def surrogate_gap(self, X: Samples) -> float:
         """Return the surrogate minus the objective on samples of the stream.
@@ -97,14 +97,18 @@ class Assessment(Coding):
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         """
-        method = self.method_
+        algorithm = self.algorithm_
         delta = self._measured(X)
-        return stationarity(delta, self.state_.dictionary, method.objective, method.updater.fixed)
+        return stationarity(
+            delta, self.state_.dictionary, algorithm.objective, algorithm.updater.fixed
+        )
 
     def _measured(self, X: Samples) -> Any:
         """Return the sums that the updater learns from, over samples at their optimal codes."""
-        batch, method, dictionary = self._assessed(X), self.method_, self.state_.dictionary
-        return method.statistics.measure(batch, self._encode(batch), dictionary, method.objective)
+        batch, algorithm, dictionary = self._assessed(X), self.algorithm_, self.state_.dictionary
+        return algorithm.statistics.measure(
+            batch, self._encode(batch), dictionary, algorithm.objective
+        )
 
     def inspect_sample(self, x: Samples) -> SampleReport:
         """Return how one sample is explained: its code, reconstruction, loss and the atoms in use.
@@ -116,7 +120,7 @@ class Assessment(Coding):
         """
         batch = self._assessed(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
         codes = self._encode(batch)
-        loss = self.method_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
+        loss = self.algorithm_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
         return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)
 
 

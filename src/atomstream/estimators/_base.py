@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.cluster.learning import check_no_shards
-from atomstream.cluster.shards import Shards
+from atomstream.core.algorithm import Algorithm, check_compatible
 from atomstream.core.batch import Batch
 from atomstream.core.checks import generator
 from atomstream.core.clock import Clock
 from atomstream.core.first_dictionary import first_dictionary
 from atomstream.core.fixed import are_fixed, fixed_atoms
-from atomstream.core.loop import Progress, learn
+from atomstream.core.learner import Learner
+from atomstream.core.loop import Progress
 from atomstream.core.machine import check_memory
-from atomstream.core.method import Method, check_compatible
 from atomstream.core.parallel import one_blas_thread
-from atomstream.core.settling import MOST, rounds
-from atomstream.core.state import State
+from atomstream.core.settling import MOST
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
-from atomstream.estimators._apart import LearningApart
 from atomstream.estimators._assessment import Assessment
-from atomstream.estimators._callbacks import CallbackNotifier, with_callbacks
-from atomstream.estimators._containers import check_stream, rows_and_weights
+from atomstream.estimators._callbacks import CallbackSupportMixin, Notifier, with_callbacks
+from atomstream.estimators._containers import (
+    are_shards,
+    check_no_shards,
+    check_stream,
+    rows_and_weights,
+)
 from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators._validation import (
     NotConvergedWarning,
@@ -48,16 +47,15 @@ from atomstream.estimators._validation import (
     warn_of_schedule,
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
-from atomstream.memory.usage import Usage
 
 PASSES = 10  # before the rounds over all rows
 BLOCK = 4096  # rows that are coded at a time in such a round
 
 
-class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
-    """Common body of the dictionary estimators; a model adds its parameters and their method.
+class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
+    """Common body of the dictionary estimators; a model adds its parameters and their algorithm.
 
-    What a model may replace: `_make_method` and `_check_settings` (its parameters),
+    What a model may replace: `_make_algorithm` and `_check_settings` (its parameters),
     `_rows` and `_samples` (what is no row by itself), `_look_at`, `_known` and `_observe` (how data
     become a batch), `_open` and `_starting_dictionary` (how a start is made).
     """
@@ -127,21 +125,24 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         checkpoint : Checkpoint, optional
             What keeps model and position after each round; learning goes on from there.
         """
-        if isinstance(batches, Shards):
+        if are_shards(batches):
+            from atomstream.estimators._slots import fit_shards
+
             how = slots, rounds, horizon, on_bad_shard, checkpoint
-            return self._fit_shards(batches, engine, *how)
+            given: Any = batches
+            fit_shards(self, given, engine, *how)
+            return self
         check_no_shards(batches, engine=engine, slots=slots, rounds=rounds, checkpoint=checkpoint)
         check_stream(batches)
-        context, deadline = self._open_callbacks(n_batches), self._deadline()
+        after = Notifier(self, n_batches)
         for item in batches:
             X, weights = rows_and_weights(item, column, several=self._several)
             with Transaction(self):
                 _, batch = self._next_batch(X, weights, horizon=horizon)
-                stopped = self._learn([batch], context, deadline)
+                stopped = self._learn([batch], after)
             if stopped:
                 break
-        if context is not None:
-            context.call_on_fit_task_end(estimator=self)
+        after.close()
         return self
 
     @classmethod
@@ -176,51 +177,51 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         self._schedule()
         resolve_tolerance(self.tol)
 
-    def _assemble(self) -> Method:
-        """Return the method that the parameters stand for, checked."""
+    def _assemble(self) -> Algorithm:
+        """Return the algorithm that the parameters stand for, checked."""
         self._check_settings()
-        method = self._make_method()
-        check_compatible(method)
-        return method
+        algorithm = self._make_algorithm()
+        check_compatible(algorithm)
+        return algorithm
 
     def _check_settings(self) -> None:
         """Refuse parameters out of range."""
         check_settings(self)
 
-    def _check_change(self, method: Method) -> None:
+    def _check_change(self, algorithm: Algorithm) -> None:
         """Refuse parameters that a run cannot change."""
         check_size(self, self.state_.dictionary.shape[0])
-        loss = method.objective.loss
-        learned = vars(self._run).get("loss", loss)  # the first files did not tell
-        kind, known = type(self._memory(method, 1, 1)), type(self.state_.memory)
+        loss = algorithm.objective.loss
+        learned = self._learner.loss
+        kind, known = type(algorithm.statistics.start(1, 1, loss)), type(self.state_.memory)
         if loss != learned or kind is not known:
             raise ValueError(
                 f"The model has learned with {learned!r} and {known.__name__}, its parameters now "
                 f"ask for {loss!r} and {kind.__name__}; call fit to start over."
             )
 
-    def _begin(self) -> RunState:
+    def _begin(self) -> Learner:
         """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
-        method = self._assemble()
+        algorithm = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(self.tol))
         warn_of_schedule(self.schedule, clock.schedule)
-        self._run = RunState(clock, generator(self.random_state))
-        self._run.assemble(method, self._settings())
-        return self._run
+        self._learner = Learner(clock, generator(self.random_state))
+        self._learner.assemble(algorithm, self._settings())
+        return self._learner
 
-    def _go_on(self) -> RunState:
+    def _go_on(self) -> Learner:
         """Return the run, in which changed parameters take effect."""
-        run, settings = self._run, self._settings()
+        run, settings = self._learner, self._settings()
         if not run.is_current(settings):
-            method = self._assemble()
+            algorithm = self._assemble()
             if run.has_state:
-                self._check_change(method)
+                self._check_change(algorithm)
             schedule = self._schedule()
             if schedule != run.clock.schedule:
                 warn_of_schedule(self.schedule, schedule)
             run.clock.schedule = schedule
             run.clock.accuracy = resolve_tolerance(self.tol)
-            run.assemble(method, settings)
+            run.assemble(algorithm, settings)
         return run
 
     # -- data into batches
@@ -241,9 +242,9 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
         y: object = None,
         ids: ArrayLike | None = None,
         horizon: float = np.inf,
-    ) -> tuple[RunState, Batch]:
+    ) -> tuple[Learner, Batch]:
         """Return the run, begun if there is none, and the next rows of its stream."""
-        first = "_run" not in vars(self)
+        first = "_learner" not in vars(self)
         if first:
             self._check_settings()
         rows = self._rows(X, reset=first)
@@ -272,18 +273,16 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
             n_rows = rows.shape[0]
             to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or PASSES
             n_batches = -(-n_rows // self.batch_size) * n_epochs
-            context = self._open_callbacks(None if to_the_end else n_batches)
+            after = Notifier(self, None if to_the_end else n_batches)
             # The order has a source of its own: what else is drawn while learning does not change
             # it.
             order = np.random.default_rng(run.rng.integers(2**63)) if self.shuffle else None
             batches = cut(rows, known, self.batch_size, n_epochs, order, self._observe)
-            deadline = self._deadline()
-            stopped = self._learn(batches, context, deadline, n_rows)
+            stopped = self._learn(batches, after, n_rows)
             if to_the_end and not stopped and run.has_state:
                 blocks = cut(rows, known, BLOCK, 1, None, self._observe)
-                self._settle([block for block in blocks if block.mass > 0], context, deadline)
-            if context is not None:
-                context.call_on_fit_task_end(estimator=self)
+                self._settle([block for block in blocks if block.mass > 0], after)
+            after.close()
         return self
 
     def _partial_fit(
@@ -301,46 +300,35 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
             self._learn([batch])
         return self
 
+    def _current(self) -> Learner:
+        """Return the learner, its algorithm made of the parameters as they are now."""
+        learner, settings = self._learner, self._settings()
+        if not learner.is_current(settings):
+            learner.assemble(self._make_algorithm(), settings)
+        return learner
+
     def _learn(
         self,
         batches: Iterable[Batch],
-        context: Any = None,
-        deadline: float = np.inf,
+        after: Callable[[Progress], bool] | None = None,
         n_rows: float = np.inf,
     ) -> bool:
-        """Run the loop over batches of ``n_rows``; return whether a callback or time ended it."""
-        run = self._run
-        after_step = partial(self._after_step, context=context, deadline=deadline)
+        """Run the loop over batches of ``n_rows``; return whether ``after`` a step it ended."""
         # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
         with one_blas_thread:
-            if run.clock.step == 0:
+            if self._learner.clock.step == 0:
                 batches = iter(batches)
-                first = in_scale(batches, self.method_.objective)
+                first = in_scale(batches, self.algorithm_.objective)
                 batches = chain(self._open(first, n_rows), batches)
-                if not run.has_state:
+                if not self._learner.has_state:
                     return False
-            parts = run.state, self.method_, run.clock, run.rng
-            return learn(batches, *parts, after_step, run.pair())
+            return self._current().learn(batches, after)
 
-    def _after_step(self, progress: Progress, context: Any, deadline: float) -> bool:
-        """Keep what a step reports; return whether a callback or time ends the run."""
-        run = self._run
-        run.n_reseeded += progress.n_reseeded
-        run.batch_objective = progress.delta.objective / progress.delta.mass
-        stopped = context is not None and self._notify(context, progress)
-        return stopped or time.monotonic() >= deadline
-
-    def _settle(self, blocks: list[Batch], context: Any, deadline: float, **limits: Any) -> None:
+    def _settle(
+        self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any
+    ) -> None:
         """Alternate over all of the data until that gains nothing more, or to other limits."""
-        run, n_rounds = self._run, 0
-        if not blocks or not self.method_.updater.settles:
-            return
-        with one_blas_thread:
-            for progress in rounds(blocks, run.state, self.method_, run.clock, **limits):
-                n_rounds += 1
-                if self._after_step(progress, context, deadline):
-                    return
-        if n_rounds == MOST:
+        if self._current().settle(blocks, after, **limits) == MOST:
             warnings.warn(
                 f"fit ended after {MOST} rounds over all rows, and the last ones still gained; go "
                 "on from these atoms with init=model.components_.",
@@ -348,14 +336,11 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
                 stacklevel=4,
             )
 
-    def _deadline(self) -> float:
-        return np.inf if self.max_time is None else time.monotonic() + self.max_time
-
     # -- the start
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Make the start from the first batches of ``n_rows`` rows; return those that it took."""
-        if self._run.has_state:
+        if self._learner.has_state:
             return []
         first = next((batch for batch in batches if batch.mass > 0), None)
         if first is None:
@@ -375,9 +360,9 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
     def _starting_dictionary(self, batch: Batch) -> Dictionary:
         """Return the dictionary given, or one made from the first batch."""
         if isinstance(self.init, str):
-            parts = self.method_, self._run.rng
+            parts = self.algorithm_, self._learner.rng
             return first_dictionary(batch, self.n_components, self.init, *parts)
-        penalty: Any = self.method_.objective.atoms
+        penalty: Any = self.algorithm_.objective.atoms
         shape = (self.n_components, batch.X.shape[1])
         given = check_start(self.init, shape).astype(batch.X.dtype)
         # Given atoms are scaled onto a simplex: the projection would cut small entries to zero.
@@ -390,10 +375,4 @@ class OnlineDictionary(LearningApart, CallbackNotifier, Fitting, Assessment):
 
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""
-        method, (n_components, n_features) = self.method_, dictionary.shape
-        memory = self._memory(method, n_components, n_features)
-        self._run.start(State(dictionary, memory, Usage(n_components)), method.objective.loss)
-
-    def _memory(self, method: Method, n_components: int, n_features: int) -> Any:
-        """Return an empty memory of the kind that the method keeps."""
-        return method.statistics.start(n_components, n_features, method.objective.loss)
+        self._current().start(dictionary)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,6 @@ class RowDraws:
     """
 
     SAVED: ClassVar = ("seed", "n_parts", "block_size", "bootstrap")
-    ABSENT: ClassVar[dict[str, Any]] = {"bootstrap": True}
 
     seed: int
     n_parts: int

@@ -1,15 +1,34 @@
-"""Chains on a network as shards: each begins anew, from a seed of its own."""
+"""Chains on a network: by their names, and as shards, each begun anew from a seed of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.estimators.registry import resolve_chain
+from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot
+
+CHAINS: dict[str, Callable[..., Any]] = {
+    "glauber": MotifGlauber,
+    "pivot": MotifPivot,
+    "approximate_pivot": partial(MotifPivot, approximate=True),
+}
+
+
+def resolve_chain(choice: str | Callable[..., MotifChain]) -> Callable[..., MotifChain]:
+    """Return the class of chains, or function of network and motif, of this name or as given."""
+    if isinstance(choice, str) and choice in CHAINS:
+        return CHAINS[choice]
+    if isinstance(choice, str) or not callable(choice):
+        known = ", ".join(sorted({*CHAINS, "all"}))
+        raise ValueError(
+            f"chain={choice!r} is unknown; known are {known}, or give a class of chains."
+        )
+    return choice
 
 
 @dataclass(frozen=True)

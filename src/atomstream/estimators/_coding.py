@@ -18,9 +18,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.coders import Codes
+from atomstream.core.algorithm import Algorithm, check_compatible
 from atomstream.core.batch import Batch
+from atomstream.core.learner import SAVED, Learner
 from atomstream.core.matrices import Matrix, checked_numbers
-from atomstream.core.method import Method, check_compatible
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators._containers import (
     as_table,
@@ -33,7 +34,6 @@ from atomstream.estimators._containers import (
     samples_of,
 )
 from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
-from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import Samples
@@ -45,8 +45,8 @@ FAR = 10.0  # times the largest observed entry: what is filled in beyond that is
 
 
 def _of_run(attribute: str, doc: str) -> property:
-    """Return a property that shows an attribute of the run; absent before there is one."""
-    return property(attrgetter(f"_run.{attribute}"), doc=doc)
+    """Return a property that shows an attribute of the learner; absent before there is one."""
+    return property(attrgetter(f"_learner.{attribute}"), doc=doc)
 
 
 @lru_cache
@@ -56,25 +56,18 @@ def _parameters(kind: Any) -> tuple[str, ...]:
 
 
 class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A dictionary that codes samples with a method; how it was learned is not its concern."""
+    """A dictionary that codes samples with an algorithm; how it was learned is not its concern."""
 
     LEARNED: ClassVar[tuple[str, ...]] = (
-        "state_",
-        "clock_",
-        "_rng",
-        "_loss",
-        "n_reseeded_",
-        "batch_objective_",
+        *SAVED,
         "n_features_in_",
         "feature_names_in_",
-        "_scaling",
-        "_reactive",
         "axes_",
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes
 
     missing: bool
-    _run: RunState
+    _learner: Learner
     n_features_in_: int
 
     state_ = _of_run("state", "Dictionary, memory and usage.")
@@ -85,21 +78,21 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     )
 
     @abstractmethod
-    def _make_method(self) -> Method:
-        """Return the method that the parameters stand for."""
+    def _make_algorithm(self) -> Algorithm:
+        """Return the algorithm that the parameters stand for."""
 
-    # -- the method
+    # -- the algorithm
 
     @property
-    def method_(self) -> Method:
+    def algorithm_(self) -> Algorithm:
         """The parts that the parameters stand for, assembled anew when one of these changes."""
-        run = vars(self).get("_run")
-        if run is not None and run.is_current(self._settings()):
-            return run.method
-        return self._make_method()
+        learner = vars(self).get("_learner")
+        if learner is not None and learner.is_current(self._settings()):
+            return learner.algorithm
+        return self._make_algorithm()
 
     def _settings(self) -> list[Any]:
-        """Return all values that the method depends on."""
+        """Return all values that the algorithm depends on."""
         kind: Any = type(self)
         return [*map(vars(self).get, _parameters(kind))]
 
@@ -132,7 +125,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         rows = self._rows(hidden(X, mask, missing=self.missing), reset=False)
         if entry_weight is None:
             return self._observe(rows)
-        check_weighs_entries(self.method_)
+        check_weighs_entries(self.algorithm_)
         return self._observe(rows, EntryWeights(entry_weight).checked(rows.shape))
 
     # -- codes
@@ -278,7 +271,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 "few entries of these rows determine their codes; learn with ridge (0.0001 to "
                 "0.01) or with fewer atoms."
             )
-        codes, r = self.method_.objective.codes, self.state_.dictionary.shape[0]
+        codes, r = self.algorithm_.objective.codes, self.state_.dictionary.shape[0]
         loose = int(((n_seen > 0) & (n_seen < r)).sum())
         if not loose or codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all():
             return ""
@@ -331,17 +324,17 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def learned_attributes(self) -> dict[str, Any]:
         """Return the attributes of ``LEARNED``, those of the run among them."""
-        if "_run" not in vars(self):
+        if "_learner" not in vars(self):
             return {}
-        learned = {**vars(self), **self._run.saved()}
+        learned = {**vars(self), **self._learner.saved()}
         return {name: learned[name] for name in self.LEARNED if name in learned}
 
     def _set_learned(self, learned: dict[str, Any]) -> None:
-        self._run, others = RunState.split(learned)
+        self._learner, others = Learner.split(learned)
         self.__dict__.update(others)
 
     def _validate_learned(self) -> None:
-        self._run.validate(self.n_features_in_)
+        self._learner.validate(self.n_features_in_)
         axes = vars(self).get("axes_")
         if axes is not None:
             if type(axes) is not Axes:
@@ -356,12 +349,12 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Return a model that goes on by itself; arrays are shared: nothing writes into them."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        if "_run" in vars(self):
-            twin._run = copy(self._run)
+        if "_learner" in vars(self):
+            twin._learner = copy(self._learner)
         return twin
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_run" in vars(self) and self._run.has_state
+        return "_learner" in vars(self) and self._learner.has_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -373,7 +366,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _encode(self, batch: Batch, gap: float | None = None) -> Codes:
         """Code exactly, or to this duality gap; warn where that was not reached."""
-        method, dictionary = self.method_, self.state_.dictionary
+        algorithm, dictionary = self.algorithm_, self.state_.dictionary
         check_gap(gap)
-        check_compatible(method)
-        return encode_exactly(method.coder, batch, dictionary, method.objective, gap=gap)
+        check_compatible(algorithm)
+        return encode_exactly(algorithm.coder, batch, dictionary, algorithm.objective, gap=gap)

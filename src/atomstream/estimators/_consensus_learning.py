@@ -14,12 +14,10 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from atomstream.cluster.apart import learned_apart
-from atomstream.cluster.learning import check_no_shards
-from atomstream.cluster.shards import Shards
 from atomstream.core.checks import counted, generator
 from atomstream.estimators._bootstrap import RowDraws
 from atomstream.estimators._callbacks import CallbackSupportMixin, with_callbacks
+from atomstream.estimators._containers import are_shards, check_no_shards
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._rollback import Transaction
@@ -120,7 +118,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
             Where ranks learn from `atomstream.cluster.shards` in one pass, each by itself: the same
             as here, to the bit. Callbacks and ``max_time`` are left out then.
         """
-        if isinstance(batches, Shards):
+        if are_shards(batches):
             return self._learn_from_shards(batches, engine)
         check_no_shards(batches, engine=engine)
         if hasattr(batches, "shape"):
@@ -131,19 +129,22 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
         self._learn((self._next(X, horizon) for X in batches), n_batches)
         return self
 
-    def _learn_from_shards(self, shards: Shards, engine: Any) -> Self:
+    def _learn_from_shards(self, shards: Any, engine: Any) -> Self:
         """Let each rank learn from all shards, and take in what all of them have learned."""
+        from atomstream.cluster.apart import learned_apart
+        from atomstream.cluster.worker import bare
+
         with Transaction(self):
             if not hasattr(self, "ensemble_"):
                 self._begin()
-            n_ranks = len(self.ensemble_.ranks)
-            parts = learned_apart(self, n_ranks, shards, engine, self.batch_size)
+            n_ranks, learner = len(self.ensemble_.ranks), RankLearner(bare(self))
+            parts = learned_apart(learner, n_ranks, shards, engine, self.batch_size)
             self.__dict__.update(parts[0])
             self.ensemble_ = Ensemble.joined([part["ensemble_"] for part in parts])
             self.__dict__.pop("_found", None)
         return self
 
-    def _learn_part(self, number: int, batches: Iterator[Any]) -> dict[str, Any]:
+    def _learn_rank(self, number: int, batches: Iterator[Any]) -> dict[str, Any]:
         """Return all that learning changes, for the replicates of one rank."""
         self.ensemble_ = self.ensemble_.of_rank(number)
         begun = self.ensemble_.n_rows > 0
@@ -286,7 +287,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
 
     def _served(self, rows: Any) -> Any:
         """Return rows dense or sparse, whichever costs all models together less."""
-        loss, size = self.front_.method_.objective.loss, rows.shape[0] * rows.shape[1]
+        loss, size = self.front_.algorithm_.objective.loss, rows.shape[0] * rows.shape[1]
         if sp.issparse(rows):
             return rows.toarray() if loss.quadratic and rows.nnz > DENSE * size else rows
         if loss.ratio_power is None or self.front_.missing:
@@ -317,3 +318,14 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
     @abstractmethod
     def _conclude(self) -> Any:
         """Compare the replicates."""
+
+
+class RankLearner:
+    """A model of which workers learn one rank each."""
+
+    def __init__(self, model: ConsensusLearning) -> None:
+        self._model = model
+
+    def learn_part(self, number: int, batches: Iterator[Any]) -> dict[str, Any]:
+        """Return what the rank of this number has learned."""
+        return self._model._learn_rank(number, batches)

@@ -146,3 +146,18 @@ def _framed(X: Any, values: NDArray, columns: Any) -> Any:
 
 def _array(values: NDArray, dims: list[Any], coords: dict[Any, Any]) -> Any:
     return library("xarray", "Labelled arrays").DataArray(values, dims=dims, coords=coords)
+
+
+def are_shards(batches: object) -> bool:
+    """Return whether these are `atomstream.cluster.Shards`, which workers open by themselves."""
+    return getattr(batches, "opened_by_workers", False)
+
+
+def check_no_shards(batches: Any, **given: Any) -> None:
+    """Refuse arguments that are for shards where something else is given."""
+    wrong = [name for name, value in given.items() if value is not None]
+    if wrong:
+        raise TypeError(
+            f"{wrong[0]} is for shards that workers open by themselves, got "
+            f"{type(batches).__name__}; make them with atomstream.cluster.shards, or with Shards."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -96,10 +97,10 @@ class Ensemble:
 
         def learn(number: int, learner: Any) -> None:
             """Let a replicate make a step as ``fit_stream`` does, on rows that were checked."""
-            if "_run" not in vars(learner):
+            if "_learner" not in vars(learner):
                 vars(learner).update(front._known_of_data())
                 learner._begin()
-            learner._run.clock.horizon = horizons[number]
+            learner._learner.clock.horizon = horizons[number]
             learner._learn([_drawn(batch, weights[number])])
 
         self._all(learn, n_threads)
@@ -133,7 +134,7 @@ class Ensemble:
             rows = np.flatnonzero(weights[number])
             if len(rows):
                 blocks = [front._observe(X[rows], weights[number, rows])]
-                learner._settle(blocks, None, deadline, **limits)
+                learner._settle(blocks, lambda _: time.monotonic() >= deadline, **limits)
 
         self._all(settle, n_threads)
 
@@ -218,7 +219,7 @@ class Ensemble:
             hidden, n_entries = hidden_parts(batch, columns), max(_n_observed(batch).sum(), 1)
             for number in judges:
                 dictionary = Rows(learners[number].state_.dictionary.atoms())
-                found = hidden_errors(hidden, dictionary, learners[number].method_)
+                found = hidden_errors(hidden, dictionary, learners[number].algorithm_)
                 sums[rows] += found
                 times[rows] += 1
                 by_replicate[number] = found.sum() / n_entries
@@ -238,7 +239,7 @@ class Ensemble:
         means = (self.totals.sum(axis=0) - self.totals) / np.maximum(others, 1)
         learner = self._learned(0)[0]
         batch = learner._observe(self.held[judged])
-        errors = mean_errors(batch, means[parts], learner.method_)
+        errors = mean_errors(batch, means[parts], learner.algorithm_)
         return errors, _n_observed(batch)
 
     def validate(self) -> None:

@@ -96,9 +96,9 @@ def by_rows(X: Any, weights: NDArray | None) -> tuple[Any, NDArray | None]:
     return np.where(weights > 0, X, X.dtype.type(np.nan)), relative_weights(X, weights)[1]
 
 
-def check_weighs_entries(method: Any) -> None:
-    """Refuse a method whose parts cannot weigh single entries."""
-    coder, updater, loss = method.coder, method.updater, method.objective.loss
+def check_weighs_entries(algorithm: Any) -> None:
+    """Refuse an algorithm whose parts cannot weigh single entries."""
+    coder, updater, loss = algorithm.coder, algorithm.updater, algorithm.objective.loss
     if not (coder.weighs_entries and updater.weighs_entries and loss == Squared()):
         raise IncompatiblePartsError(
             "entry_weight needs the squared loss, and codes and atoms found by parts that weigh "

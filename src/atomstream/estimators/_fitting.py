@@ -108,7 +108,7 @@ class Fitting(Coding):
         X, weights = hidden(X, mask, missing=self.missing), sample_weight
         if entry_weight is None:
             return X, y, weights
-        check_weighs_entries(self.method_)
+        check_weighs_entries(self.algorithm_)
         return X, y, EntryWeights(entry_weight, sample_weight)
 
     @abstractmethod

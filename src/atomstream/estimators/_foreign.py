@@ -1,4 +1,4 @@
-"""Names of scikit-learn that are others here: a sentence for each says what to write."""
+"""Names of scikit-learn, and of before: a sentence for each says what to write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, Self
 
-__all__ = ["ForeignNames"]
+from atomstream.core.parameters import Parameter
+from atomstream.estimators._parameters import constraints
+
+__all__ = ["RENAMED", "ForeignNames"]
 
 _PENALTIES = {"alpha": "alpha (l1 on the codes)", "ridge": "ridge (squared l2 on the codes)"}
 _PASSES = {
@@ -25,7 +28,10 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "l1_ratio": _PENALTIES,
     "max_iter": _PASSES,
     "n_iter": _PASSES,
-    "solver": {"coder": "coder ('auto', 'multiplicative', ...)", "method": "method ('auto', ...)"},
+    "solver": {
+        "coder": "coder ('auto', 'multiplicative', ...)",
+        "updater": "updater ('auto', ...)",
+    },
     "forget_factor": {"schedule": "schedule ('power', 'constant', ...)"},
     "fit_algorithm": _CODER,
     "transform_algorithm": _CODER,
@@ -35,16 +41,20 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "positive_dict": {"atoms": "atoms='nonnegative_ball'", "nonnegative": "nonnegative"},
     "dict_init": {"init": "init"},
 }
+# Names of before, by those of now.
+RENAMED = {"method": "updater"}
 STARTS = ("nndsvd", "nndsvda", "nndsvdar", "custom")  # values of its parameter init
 
 
 class ForeignNames:
     """An estimator that answers names of scikit-learn with its own, where it would refuse them."""
 
+    PARAMETERS: ClassVar[dict[str, Parameter]] = {}
     _parameter_constraints: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, **known: Any) -> None:
         super().__init_subclass__(**known)
+        cls._parameter_constraints = constraints(cls.PARAMETERS)  # what scikit-learn reads
         if "__init__" in vars(cls):
             cls.__init__ = _answering(cls.__init__)  # type: ignore[method-assign]
 
@@ -79,8 +89,8 @@ class ForeignNames:
 
     def _answer_to_start(self, init: str) -> str:
         """Return what to write for a value of ``init``."""
-        named = (getattr(each, "names", ()) for each in self._parameter_constraints["init"])
-        starts = [name for names in named for name in names if name != "auto"]
+        kinds = self.PARAMETERS["init"].kinds
+        starts = [name for kind in kinds for name in kind.names if name != "auto"]
         write = " or ".join(f"init={name!r}" for name in starts)
         if init == "custom" or not starts:
             write = "init=..., the atoms themselves"
@@ -108,6 +118,8 @@ def _answer(kind: type, given: Iterable[str]) -> str:
     """Return what to write for names that a model does not have; nothing where none is known."""
     own, sentences = signature(kind).parameters, []
     for name in given:
+        if RENAMED.get(name) in own:
+            sentences.append(f"{name} is called {RENAMED[name]} now.")
         if name in own or name not in PARAMETERS:
             continue
         ours = [words for parameter, words in PARAMETERS[name].items() if parameter in own]

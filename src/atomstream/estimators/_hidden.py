@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.method import Method
 from atomstream.penalties.base import weakened
 
 __all__ = ["HiddenPart", "hidden_errors", "hidden_parts", "mean_errors"]
@@ -36,7 +36,7 @@ def hidden_parts(batch: Batch, columns: Sequence[NDArray]) -> list[HiddenPart]:
     return [HiddenPart(*both, *map(batch.on, both)) for both in divided]
 
 
-def hidden_errors(parts: Sequence[HiddenPart], dictionary: Any, method: Method) -> NDArray:
+def hidden_errors(parts: Sequence[HiddenPart], dictionary: Any, algorithm: Algorithm) -> NDArray:
     """Return the sum of the losses of each row on all entries, each predicted from other columns.
 
     The columns of a part are hidden, codes are found on all others, and the entries of the part are
@@ -55,17 +55,17 @@ def hidden_errors(parts: Sequence[HiddenPart], dictionary: Any, method: Method) 
     """
     total = np.zeros(parts[0].rows_hidden.X.shape[0])
     for part in parts:
-        codes = weakened(method.objective.codes, len(part.seen) / dictionary.shape[1])
-        objective, there = replace(method.objective, codes=codes), dictionary.on(part.seen)
-        found = method.coder.encode(part.rows_seen, there, objective, ACCURACY)
+        codes = weakened(algorithm.objective.codes, len(part.seen) / dictionary.shape[1])
+        objective, there = replace(algorithm.objective, codes=codes), dictionary.on(part.seen)
+        found = algorithm.coder.encode(part.rows_seen, there, objective, ACCURACY)
         there = dictionary.on(part.hidden)
         total += objective.losses(part.rows_hidden, found.values, there)
-    return total * (2.0 if method.objective.loss.quadratic else 1.0)
+    return total * (2.0 if algorithm.objective.loss.quadratic else 1.0)
 
 
-def mean_errors(batch: Batch, means: NDArray, method: Method) -> NDArray:
+def mean_errors(batch: Batch, means: NDArray, algorithm: Algorithm) -> NDArray:
     """Return what `hidden_errors` are where each row is predicted by its row of ``means``."""
-    loss = method.objective.loss
+    loss = algorithm.objective.loss
     X = batch.X.toarray() if not isinstance(batch.X, np.ndarray) else batch.X
     Y = means
     if loss.reconstruction == "positive":

@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.cluster.shards import Shards
 from atomstream.core.checks import generator
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
 from atomstream.estimators._called import called
+from atomstream.estimators._containers import are_shards
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import RandomSource
@@ -71,7 +71,7 @@ class LearnerInside(CallbackSupportMixin, Shown, Saved, BaseEstimator):
 
     def _teach(
         self,
-        batches: Generator[Any] | Shards,
+        batches: Generator[Any] | Any,
         n_batches: int | None,
         horizon: float = np.inf,
         *,
@@ -81,7 +81,7 @@ class LearnerInside(CallbackSupportMixin, Shown, Saved, BaseEstimator):
         """Learn from batches with these settings of the learner, as `OnlineNMF.fit_stream`."""
         self.learner_ = copy(self.learner_).set_params(**settings)
         stream: AbstractContextManager[Any] = nullcontext()
-        if not isinstance(batches, Shards):
+        if not are_shards(batches):
             stream = closing(batches)
         try:
             self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))

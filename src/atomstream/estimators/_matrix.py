@@ -1,21 +1,21 @@
-"""The method that the parameters of both matrix estimators stand for."""
+"""The algorithm that the parameters of both matrix estimators stand for."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_number
 from atomstream.core.explaining import explainer_for
 from atomstream.core.fixed import are_fixed, fixed_atoms
 from atomstream.core.matrices import Matrix
-from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.core.scaling import Scaling, dominance
 from atomstream.estimators._base import OnlineDictionary
@@ -41,11 +41,10 @@ UNSCALED = Scaling()
 
 
 class _OnlineMatrixFactorization(OnlineDictionary):
-    """The method of both estimators; they differ in their sets."""
+    """The algorithm of both estimators; they differ in their sets."""
 
-    ABSENT: ClassVar = {"scale": "none"}
     loss: Any = "squared"
-    method: Any
+    updater: Any
     codes: Any
     atoms: Any
     alpha: float
@@ -56,11 +55,11 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     schedule: Any
     n_jobs: int | None
 
-    def _make_method(self) -> Method:
+    def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for; the updater gives sets and coder."""
         loss = resolve_loss(self.loss)
         fixed = fixed_atoms(self.fixed_components, self.n_components)
-        updater = resolve_updater(self.method, loss, fixed, self.damping)
+        updater = resolve_updater(self.updater, loss, fixed, self.damping)
         bounded, sized = updater.sets(loss)
         codes = resolve("codes", self.codes, SETS | {"auto": lambda: bounded}, "prox")
         codes = with_elastic_net(codes, self.alpha, self.ridge)
@@ -69,14 +68,14 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         objective = Objective(loss, codes, atoms)
         reseeding = Reseeding(updater.patience)
         explainer = explainer_for(updater, objective)
-        return Method(objective, coder, updater, reseeding, bool(self.missing), explainer)
+        return Algorithm(objective, coder, updater, reseeding, bool(self.missing), explainer)
 
     # -- the scale of the columns
 
     @property
     def scaling_(self) -> Scaling:
         """The scale of the columns; `components_` are in its units."""
-        return getattr(vars(self).get("_run"), "scaling", UNSCALED)
+        return getattr(vars(self).get("_learner"), "scaling", UNSCALED)
 
     def _look_at(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Learn the scale of the columns, and bring what was learned before into its units.
@@ -87,12 +86,12 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         been. Those of other losses do not, so there a column keeps the scale that it has when it is
         first learned from. A later pass over the same data changes no scale.
         """
-        if whole and self.n_epochs is None and self.method == "auto":
-            warn_of_no_majoriser(self.method_.objective.loss)
+        if whole and self.n_epochs is None and self.updater == "auto":
+            warn_of_no_majoriser(self.algorithm_.objective.loss)
         X, weights = by_rows(X, weights)
-        run = self._run
+        run = self._learner
         if self.scale == "none" and "scaling" not in vars(run):
-            if whole and self.method_.objective.loss.quadratic:
+            if whole and self.algorithm_.objective.loss.quadratic:
                 names = getattr(self, "feature_names_in_", None)
                 if sentence := dominance(X, names, "scale='std'", weights):
                     warnings.warn(sentence, DataWarning, stacklevel=5)  # the caller of fit
@@ -114,16 +113,18 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """Multiply every feature of memory and atoms by its number, within the set of the atoms."""
         if np.all(factor == 1):
             return
-        for state in self._run.states:
+        for state in self._learner.states:
             before = state.dictionary.atoms()
             state.memory.rescale_features(factor, energy)
-            atoms = self.method_.objective.atoms.prox((before * factor).astype(before.dtype), 0.0)
+            atoms = self.algorithm_.objective.atoms.prox(
+                (before * factor).astype(before.dtype), 0.0
+            )
             stays = are_fixed(fixed_atoms(self.fixed_components, len(before)), len(before))
             atoms[stays] = before[stays]
             state.dictionary.assign(atoms)
 
     def _start(self, dictionary: Any) -> None:
-        if Scaling(self.scale).linear and not hasattr(self._run, "scaling"):
+        if Scaling(self.scale).linear and not hasattr(self._learner, "scaling"):
             raise ValueError(
                 f"scale={self.scale!r} is learned from data, and from_components has none; scale "
                 "data and atoms beforehand, or give the atoms as init to fit."
@@ -221,7 +222,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
             "schedule": "harmonic",
             "tol": "root",
             "coder": "auto",
-            "method": BlockCoordinate(n_sweeps=n_sweeps, patience=math.inf),
+            "updater": BlockCoordinate(n_sweeps=n_sweeps, patience=math.inf),
             "n_epochs": 1,
             "shuffle": False,
             "missing": False,

@@ -19,9 +19,9 @@ from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
 from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
 from atomstream.domains.networks.shrinkage import Shrinkage
+from atomstream.estimators._chains import resolve_chain
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._types import RandomSource
-from atomstream.estimators.registry import resolve_chain
 from atomstream.samplers import homomorphisms
 from atomstream.samplers.base import patches_of
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Accuracy
-from atomstream.core.low_rank import Product
 from atomstream.core.parallel import one_blas_thread
 from atomstream.core.state import State
+from atomstream.dictionaries.low_rank import Product
 from atomstream.estimators._validation import check_X
 from atomstream.memory.gram import Aggregates
 
@@ -144,18 +144,18 @@ def polish(model: Any, slices: Slices, n_sweeps: int | None, deadline: float) ->
 
 def _swept(model: Any, slices: Slices) -> float:
     """Make one sweep that reads the slices some at a time; return the objective before it."""
-    state, method = model.state_, model.method_
+    state, algorithm = model.state_, model.algorithm_
     batches = (model._batch(part) for part in slices)
     found = (
-        (batch, method.coder.encode(batch, state.dictionary, method.objective, EXACT))
+        (batch, algorithm.coder.encode(batch, state.dictionary, algorithm.objective, EXACT))
         for batch in batches
     )
     deltas = (
-        method.statistics.measure(*pair, state.dictionary, method.objective) for pair in found
+        algorithm.statistics.measure(*pair, state.dictionary, algorithm.objective) for pair in found
     )
     whole: Any = reduce(add, deltas)
     state.memory.absorb(whole, 1.0)
-    replace(method.updater, radius=None).update(state, method.objective, model.clock_)
+    replace(algorithm.updater, radius=None).update(state, algorithm.objective, model.clock_)
     return float(whole.objective)
 
 
@@ -171,17 +171,17 @@ def _swept_by_entries(model: Any, batch: Any, light: State, *, wanted: bool) -> 
 
     Returns the objective before it, or infinity where nobody needs it: it costs a product.
     """
-    method, dictionary, memory = model.method_, light.dictionary, light.memory
+    algorithm, dictionary, memory = model.algorithm_, light.dictionary, light.memory
     # Codes of the last sweep are near those of this one.
     start: Any = memory.cross.left * len(memory.cross.left) if len(memory.cross.left) else None
-    codes = method.coder.encode(batch, dictionary, method.objective, EXACT, start).values
+    codes = algorithm.coder.encode(batch, dictionary, algorithm.objective, EXACT, start).values
     codes = codes.astype(np.float64, copy=False)
     gram, n, objective = codes.T @ codes, len(codes), np.inf
     constant = 0.5 * float(batch.energy.sum())
-    constant += float(method.objective.codes.elastic_net(codes).sum())
+    constant += float(algorithm.objective.codes.elastic_net(codes).sum())
     if wanted:
         explained = np.vdot(codes, dictionary.correlate(batch.X))
         objective = constant + 0.5 * np.vdot(gram, dictionary.gram()) - explained
     memory.gram, memory.cross, memory.constant = gram / n, Product(codes / n, batch.X), constant / n
-    replace(method.updater, radius=None).update(light, method.objective, model.clock_)
+    replace(algorithm.updater, radius=None).update(light, algorithm.objective, model.clock_)
     return float(objective)

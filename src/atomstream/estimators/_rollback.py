@@ -18,7 +18,7 @@ class Transaction:
     Parameters
     ----------
     model : estimator
-        With a `RunState` in ``_run``, if it learns by itself.
+        With a `Learner` in ``_learner``, if it learns by itself.
     """
 
     def __init__(self, model: BaseEstimator) -> None:
@@ -31,11 +31,11 @@ class Transaction:
 
     def __enter__(self) -> Self:
         attributes = vars(self._model)
-        run = attributes.get("_run")
-        holders = (self._model,) if run is None else (self._model, *run.holders())
+        learner = attributes.get("_learner")
+        holders = (self._model,) if learner is None else (self._model, *learner.holders())
         # References suffice: parts replace their arrays and never write into them.
         self._before = [(holder, dict(vars(holder))) for holder in holders]
-        rng = attributes.get("_rng") if run is None else run.rng
+        rng = attributes.get("_rng") if learner is None else learner.rng
         # Generators change in place, so their states are copied.
         self._sources: list[tuple[Any, Any]] = []
         for source in (rng, attributes.get("random_state")):

@@ -15,12 +15,9 @@ class Saved(ForeignNames):
     ----------
     LEARNED : tuple of str
         Names of the attributes made by learning, in the order of the file.
-    ABSENT : dict
-        Values of younger parameters in files that were written before there were these.
     """
 
     LEARNED: ClassVar[tuple[str, ...]] = ()
-    ABSENT: ClassVar[dict[str, Any]] = {}
 
     def saved_parameters(self) -> dict[str, Any]:
         """Return the parameters as they are written to a file."""

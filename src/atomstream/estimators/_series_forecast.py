@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.checks import check_count, counted
-from atomstream.core.method import Method
 from atomstream.domains.series.conformal import half_widths, n_errors_needed
-from atomstream.domains.series.levels import LastKnown, Levels
-from atomstream.domains.series.persistence import better_lag, no_errors
+from atomstream.domains.series.levels import LastKnown
+from atomstream.domains.series.persistence import better_lag
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
 
@@ -71,7 +71,7 @@ class SeriesForecast(SeriesReconstruction):
         self._check_horizon(horizon)
         self._warn_of_loss()
         self._warn_of_silence()
-        return self._ahead(self._extrapolated(horizon, self._method(self.forecast_alpha)))
+        return self._ahead(self._extrapolated(horizon, self._algorithm(self.forecast_alpha)))
 
     def predict_interval(self, horizon: int = 1, coverage: float = 0.9) -> Interval:
         """Return bands around `predict`.
@@ -114,7 +114,7 @@ class SeriesForecast(SeriesReconstruction):
         self._warn_of_silence()
         silent = self._silent()
         width = self._widths(silent, coverage)
-        middle = self._extrapolated(horizon, self._method(self.forecast_alpha))
+        middle = self._extrapolated(horizon, self._algorithm(self.forecast_alpha))
         steps = np.arange(1, horizon + 1)[:, None] + np.where(silent, self._known.ages, 0)
         reach = np.sqrt(steps) * width
         low = np.maximum(middle - reach, self._floor)
@@ -185,7 +185,7 @@ class SeriesForecast(SeriesReconstruction):
         seen = honest & (np.arange(first, self._n_rows) < self._first_honest)
         return np.where(seen[:, None], np.nan, self._steps)
 
-    def _extrapolated(self, horizon: int, method: Method) -> NDArray:
+    def _extrapolated(self, horizon: int, algorithm: Algorithm) -> NDArray:
         """Return predictions: the last ``window - 1`` rows are coded, and decoded with one more."""
         rows, lags = self._rows, self.window - 1
         ahead = np.full((horizon, rows.shape[1]), np.nan)
@@ -197,7 +197,7 @@ class SeriesForecast(SeriesReconstruction):
             sample = both[step : step + self.window]
             units = levels.apply(sample)
             if not np.isnan(units).all():
-                made = levels.undo(self._from_atoms(units.reshape(1, -1), method)[0])
+                made = levels.undo(self._from_atoms(units.reshape(1, -1), algorithm)[0])
                 left = np.nan_to_num(sample[-2] - made[-2])  # nothing where the last is missing
                 both[step + lags] = np.maximum(made[-1] + self.correction * left, self._floor)
         return np.where(self._silent(), self._known.values, both[lags:])
@@ -230,17 +230,6 @@ class SeriesForecast(SeriesReconstruction):
                 DataWarning,
                 stacklevel=3,
             )
-
-    def _set_learned(self, learned: dict[str, Any]) -> None:
-        """Take what a file holds, and make what older ones do not."""
-        super()._set_learned({"_lag_errors": no_errors(self._memory // 2)} | learned)
-        n_series = self._rows.shape[1]
-        if "levels_" not in learned:
-            self.levels_ = Levels.identity(n_series)
-        if "_known" not in learned:
-            self._known = LastKnown.nothing(n_series, self._memory)
-            for row, step in zip(*self._honest(), strict=True):
-                self._known = self._known.after(row, step - row)
 
     def _ahead(self, values: NDArray) -> Any:
         times = self.form_.times

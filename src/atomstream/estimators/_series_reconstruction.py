@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.method import Method
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.progress import followed
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
 from atomstream.domains.series.levels import Levels
@@ -113,12 +113,12 @@ class SeriesReconstruction(LearnerInside):
     def _reconstructed(self, values: NDArray) -> NDArray:
         """Return the mean of all windows over each row, of those that hold an observed entry."""
         total, count = np.zeros_like(values), np.zeros((len(values), 1))
-        method, start = self._method(self.alpha), 0
+        algorithm, start = self._algorithm(self.alpha), 0
         n_blocks = -(-(len(values) - self.window + 1) // BLOCK)
         blocks = windows(self.levels_.apply(values), self.window, BLOCK)
         for rows in followed(blocks, n_blocks, "coding windows"):
             seen = ~np.isnan(rows).all(axis=1)
-            reconstruction = self._from_atoms(rows, method)
+            reconstruction = self._from_atoms(rows, algorithm)
             for lag in range(self.window):
                 place = slice(start + lag, start + lag + len(rows))
                 total[place] += np.where(seen[:, None], reconstruction[:, lag], 0)
@@ -127,18 +127,18 @@ class SeriesReconstruction(LearnerInside):
         mean = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
         return self.levels_.undo(mean)
 
-    def _method(self, alpha: float) -> Method:
+    def _algorithm(self, alpha: float) -> Algorithm:
         """Return the parts that code windows; checked when the model was."""
-        return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).method_
+        return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).algorithm_
 
-    def _from_atoms(self, rows: NDArray, method: Method) -> NDArray:
+    def _from_atoms(self, rows: NDArray, algorithm: Algorithm) -> NDArray:
         """Return reconstructions of windows from their observed entries, in the units of atoms.
 
         NaN in unknown series.
         """
         dictionary = self.learner_.state_.dictionary
         codes = encode_exactly(
-            method.coder, observe(rows, missing=True), dictionary, method.objective
+            algorithm.coder, observe(rows, missing=True), dictionary, algorithm.objective
         )
         return np.where(self._seen, self._shaped(dictionary.decode(codes.values)), np.nan)
 

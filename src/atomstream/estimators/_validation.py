@@ -87,7 +87,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
             f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or "
             f"more; shift the data{advice}."
         )
-    known = None if reset else model._run.dtype
+    known = None if reset else model._learner.dtype
     return X if known is None or X.dtype == known else X.astype(known)
 
 

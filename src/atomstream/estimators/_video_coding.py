@@ -93,10 +93,9 @@ class VideoCoding(LearnerInside):
     def _check_fitted(self) -> None:
         """Refuse a model that has not learned, or has learned in the other mode."""
         check_is_fitted(self)
-        learned = vars(self).get("_mode", self.mode)  # older files do not say
-        if self.mode != learned:
+        if self.mode != self._mode:
             raise ValueError(
-                f"mode is {self.mode!r} and the model has learned {learned}; call fit to start "
+                f"mode is {self.mode!r} and the model has learned {self._mode}; call fit to start "
                 "anew."
             )
         self._check_kind()

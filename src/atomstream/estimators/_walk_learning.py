@@ -55,7 +55,7 @@ class WalkLearning(Saved, BaseEstimator):
     last_: int
     n_visits_: int
     change_: float
-    _scaling: str = "none"  # of files older than the parameter
+    _scaling: str
     _look: int
     _basis: NDArray | None
 

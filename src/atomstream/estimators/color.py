@@ -16,7 +16,7 @@ from atomstream.domains.images.patch_classes import PatchClassifier
 from atomstream.domains.images.patch_network import ConvolutionalClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._called import called
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
@@ -116,7 +116,7 @@ class ColorRestorer(Saved, BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.COLOR
+    PARAMETERS: ClassVar = _parameters.COLOR
     LEARNED = ("dictionaries_", "classifier_")
 
     dictionaries_: dict[str, ImageDictionary]

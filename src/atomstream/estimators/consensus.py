@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._consensus_learning import ConsensusLearning
@@ -126,7 +126,7 @@ class ConsensusNMF(
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONSENSUS
+    PARAMETERS: ClassVar = _parameters.CONSENSUS
     LEARNED = (
         "seed_",
         "ensemble_",
@@ -306,7 +306,9 @@ class ConsensusNMF(
         check_is_fitted(self)
         if "_found" not in vars(self):
             ensemble = self.ensemble_
-            shape = getattr(self.front_.method_.objective.atoms, "shape", None)  # of tensors none
+            shape = getattr(
+                self.front_.algorithm_.objective.atoms, "shape", None
+            )  # of tensors none
             by_sum = bool(shape and shape.total)
             agreed = [
                 Consensus.of(ensemble.atoms(i), ensemble.importances(i), by_sum=by_sum)

@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
 from atomstream.core.checks import counted
+from atomstream.core.explaining import Whole
+from atomstream.core.learner import Learner
 from atomstream.core.objective import Objective
 from atomstream.diagnostics import relative_move
 from atomstream.dictionaries.hulls import Hulls
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import with_callbacks
 from atomstream.estimators._representatives import (
@@ -27,7 +29,6 @@ from atomstream.estimators._representatives import (
     row_names,
     stacked_rows,
 )
-from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import RandomSource, Samples, ScheduleChoice
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
@@ -127,9 +128,8 @@ class OnlineConvexMF(OnlineDictionary):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CONVEX
-    LEARNED = (*OnlineDictionary.LEARNED, "_buffer", "classes_")
-    ABSENT: ClassVar[dict[str, Any]] = {"missing": False}
+    PARAMETERS: ClassVar = _parameters.CONVEX
+    LEARNED = (*OnlineDictionary.LEARNED, "classes_")
     fixed_components = 0
     init = "auto"
     tol = 0.0
@@ -174,15 +174,16 @@ class OnlineConvexMF(OnlineDictionary):
         self.max_time = max_time
         self.random_state = random_state
 
-    def _make_method(self) -> Any:
+    def _make_algorithm(self) -> Any:
         """Return the parts that the parameters stand for."""
         part = resolve(
-            "codes", self.codes, {name: SETS[name] for name in _constraints.CONVEX_CODES}, "prox"
+            "codes", self.codes, {name: SETS[name] for name in _parameters.CONVEX_CODES}, "prox"
         )
         codes = with_elastic_net(part, self.alpha, self.ridge)
         coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
         objective, updater = Objective(Squared(), codes, Free()), HullUpdate(float(self.damping))
-        return RowWise(objective, coder, self._assign, updater, missing=bool(self.missing))
+        parts = objective, coder, self._assign, updater, Whole()
+        return RowWise(*parts, missing=bool(self.missing))
 
     def _assign(self, batch: Batch, rng: np.random.Generator) -> NDArray:
         """Return the atom each row is offered to, -1 for that with the largest coefficient."""
@@ -320,11 +321,10 @@ class OnlineConvexMF(OnlineDictionary):
                 f"atom, got {self.n_representatives}."
             )
 
-    def _go_on(self) -> RunState:
+    def _go_on(self) -> Learner:
         run = super()._go_on()
-        labelled = hasattr(self, "classes_") or any(
-            batch.labels is not None for batch in run.waiting
-        )
+        known = [batch.labels for batch in run.waiting if batch.labels is not None]
+        labelled = hasattr(self, "classes_") or bool(known)
         same = labelled == (self.assignment == "labels")
         if run.has_state:
             shared = run.state.dictionary.sizes is None
@@ -336,7 +336,7 @@ class OnlineConvexMF(OnlineDictionary):
             )
         return run
 
-    def _begin(self) -> RunState:
+    def _begin(self) -> Learner:
         self.__dict__.pop("classes_", None)
         run = super()._begin()
         run.waiting = []
@@ -346,10 +346,9 @@ class OnlineConvexMF(OnlineDictionary):
 
     def _validate_learned(self) -> None:
         super()._validate_learned()
-        run = self._run
-        good = isinstance(run.waiting, list)
-        if run.has_state:
-            good &= type(run.state.dictionary) is Hulls
+        run = self._learner
+        good = not run.has_state or type(run.state.dictionary) is Hulls
+        good &= isinstance(run.waiting, list)
         if run.has_state and self.assignment == "labels":
             good &= np.shape(self.classes_) == (run.state.dictionary.shape[0],)
         if not good:
@@ -368,7 +367,8 @@ class OnlineConvexMF(OnlineDictionary):
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Keep rows until there are N, or all there are; then make hulls from the first N."""
-        run, n_kept = self._run, sum(counting_rows(batch).size for batch in self._run.waiting)
+        run = self._learner
+        n_kept = sum(counting_rows(batch).size for batch in run.waiting)
         while n_kept < self.n_representatives and run.n_rows < n_rows:
             batch = next(batches, None)
             if batch is None:
@@ -396,5 +396,5 @@ class OnlineConvexMF(OnlineDictionary):
                     f"y has {len(self.classes_)} different labels in the first {n_wanted} rows, "
                     f"needed is one for each of n_components={self.n_components} atoms."
                 )
-        seed, shared = int(self._run.rng.integers(2**31)), self.assignment == "pooled"
+        seed, shared = int(self._learner.rng.integers(2**31)), self.assignment == "pooled"
         return starting_hulls(first, self.n_components, labels, seed, shared=shared)

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
+from atomstream.core.learner import Learner
 from atomstream.core.matrices import Matrix, checked_numbers
-from atomstream.core.method import Method
 from atomstream.core.objective import Objective
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._cp_loadings import (
     batch_norm,
@@ -25,7 +26,6 @@ from atomstream.estimators._cp_loadings import (
     nearest_loadings,
     starting_loadings,
 )
-from atomstream.estimators._run_state import RunState
 from atomstream.estimators._types import (
     CoderChoice,
     RandomSource,
@@ -152,7 +152,7 @@ class OnlineCPDictionary(OnlineDictionary):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CP
+    PARAMETERS: ClassVar = _parameters.CP
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
 
     LEARNED = (*OnlineDictionary.LEARNED, "norm_")
@@ -242,7 +242,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     # -- the parts
 
-    def _make_method(self) -> Method:
+    def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for."""
         codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
@@ -250,7 +250,7 @@ class OnlineCPDictionary(OnlineDictionary):
         fixed, damping = self.fixed_components, float(self.damping)
         updater = LoadingSweep(damping, fixed, self.n_sweeps, self.radius_)
         objective = Objective(Squared(), codes, sets)
-        return Method(objective, coder, updater, Reseeding(), missing=bool(self.missing))
+        return Algorithm(objective, coder, updater, Reseeding(), missing=bool(self.missing))
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""
@@ -337,7 +337,7 @@ class OnlineCPDictionary(OnlineDictionary):
     def _settings(self) -> list[Any]:
         return [*super()._settings(), vars(self).get("norm_"), vars(self).get("axes_")]
 
-    def _begin(self) -> RunState:
+    def _begin(self) -> Learner:
         self.__dict__.pop("norm_", None)
         return super()._begin()
 
@@ -345,10 +345,10 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _starting_from(self, atoms: NDArray) -> list[NDArray]:
         """Return the loadings of the rank-one tensors nearest to atoms."""
-        return nearest_loadings(atoms, self.axes_.sizes, self.method_.objective.atoms)
+        return nearest_loadings(atoms, self.axes_.sizes, self.algorithm_.objective.atoms)
 
     def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
-        if not self._run.has_state:
+        if not self._learner.has_state:
             return super()._open(batches, n_rows)
         first = next(batches)  # the first batch that known loadings meet sets their bound
         self.norm_ = batch_norm(first, self.n_components, len(self.axes_.sizes))
@@ -357,9 +357,9 @@ class OnlineCPDictionary(OnlineDictionary):
     def _starting_dictionary(self, batch: Batch) -> Loadings:
         """Return random loadings, those of rank-one tensors near samples, or those given."""
         self.norm_ = batch_norm(batch, self.n_components, len(self.axes_.sizes))
-        parts: Any = self.method_.objective.atoms
+        parts: Any = self.algorithm_.objective.atoms
         sizes, r = self.axes_.sizes, self.n_components
-        rows = starting_loadings(self.init, batch, sizes, r, parts, self._run.rng)
+        rows = starting_loadings(self.init, batch, sizes, r, parts, self._learner.rng)
         inside = [
             project(U.astype(np.float64), part, self.fixed_components)
             for part, U in zip(parts.sets, rows, strict=True)
@@ -388,7 +388,7 @@ class OnlineCPDictionary(OnlineDictionary):
         ----------
         X : array-like of shape (n_samples, I_1, ..., I_n)
         """
-        sets, dictionary = self.method_.objective.atoms.sets, self.state_.dictionary
+        sets, dictionary = self.algorithm_.objective.atoms.sets, self.state_.dictionary
         return loadings_stationarity(self._measured(X), dictionary, sets, self.fixed_components)
 
     def __sklearn_tags__(self) -> Any:

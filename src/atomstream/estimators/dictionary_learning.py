@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
@@ -31,7 +31,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     ----------
     n_components : int, default=20
         Number of atoms.
-    method : "auto" or part of `atomstream.updates`, default="auto"
+    updater : "auto" or part of `atomstream.updates`, default="auto"
         What updates the atoms; "auto" is `atomstream.updates.BlockCoordinate`.
     alpha : float, default=0.1
         Strength of the l1 penalty on the codes, in the units of the data times their length.
@@ -97,13 +97,13 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     (500, 12)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.DICTIONARY_LEARNING
+    PARAMETERS: ClassVar = _parameters.DICTIONARY_LEARNING
 
     def __init__(
         self,
         n_components: int = 20,
         *,
-        method: object = "auto",
+        updater: object = "auto",
         alpha: float = 0.1,
         ridge: float = 0.0,
         damping: float = 0.0,
@@ -124,7 +124,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         random_state: RandomSource = None,
     ) -> None:
         self.n_components = n_components
-        self.method = method
+        self.updater = updater
         self.alpha = alpha
         self.ridge = ridge
         self.damping = damping

@@ -1,4 +1,4 @@
-"""Images by the patches they are made of: reconstructed, denoised, inpainted, compressed."""
+"""Images by the patches they are made of: reconstructed, denoised, inpainted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.progress import followed
-from atomstream.domains.images import compression
 from atomstream.domains.images.overlap import whole
 from atomstream.domains.images.pixels import (
     as_image,
@@ -22,9 +21,8 @@ from atomstream.domains.images.pixels import (
     where_observed,
     white,
 )
-from atomstream.domains.images.quality import check_worth, compress_to
 from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._called import called
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
@@ -109,7 +107,7 @@ class ImageDictionary(PatchLearning):
     """
 
     ACCEPTS = ("three_d_array", "string")
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.IMAGE
+    PARAMETERS: ClassVar = _parameters.IMAGE
 
     def __init__(
         self,
@@ -252,68 +250,6 @@ class ImageDictionary(PatchLearning):
             filled = np.where(observed, known, made.reshape(observed.shape))
         made = of_type(filled.reshape(image.shape), image)
         return np.where(observed.reshape(image.shape), image, made)
-
-    def compress(
-        self, image: ArrayLike, quality: float = 35.0, *, include_dictionary: bool = True
-    ) -> bytes:
-        """Return an image as the bytes of a file of its sparse codes, with losses.
-
-        With its dictionary the file of a photograph is mostly larger than a JPEG file of equal
-        quality, without it about as large: this is a way to ship a dictionary, and to see how far
-        its atoms reach.
-
-        Parameters
-        ----------
-        image : array of shape (height, width) or (height, width, n_channels)
-            Of uint8, uint16, float32 or float64. Values outside of [0, white] are clipped.
-        quality : float, default=35.0
-            The peak signal-to-noise ratio to reach, in decibels, above 0 and at most 60. Images are
-            compressed several times, until the result is within 0.1 of it.
-        include_dictionary : bool, default=True
-            Whether the atoms, rounded to 8 bits, are part of the file, so that
-            `atomstream.images.decompress` reads it without anything else. A file without them is
-            read by `decompress` of a model with the same atoms.
-
-        Returns
-        -------
-        bytes
-            What `decompress` reads, in the format of `atomstream.domains.images.compression`.
-
-        Warns
-        -----
-        UserWarning
-            If the quality is missed by more than 0.3 decibels, or the file is larger than the
-            pixels.
-        """
-        image = self._given(image)
-        atoms = self.components_
-        how = {"centred": not self.nonnegative, "include_dictionary": include_dictionary}
-        data = compress_to(image, atoms, quality, **how)
-        check_worth(image, atoms, data, quality)
-        return data
-
-    def decompress(self, data: bytes, *, max_pixels: int = compression.MAX_PIXELS) -> NDArray:
-        """Return the image that `compress` packed; nothing in the bytes is ever run.
-
-        Parameters
-        ----------
-        data : bytes
-            What `compress` returned.
-        max_pixels : int, default=2**28
-            Images that claim more are refused before memory is spent.
-
-        Returns
-        -------
-        ndarray of the shape and type of the packed image
-
-        Raises
-        ------
-        InputError
-            For bytes of another kind, of a later format, damaged or senseless, and for the wrong
-            dictionary.
-        """
-        check_is_fitted(self)
-        return compression.decompress(data, self.components_, max_pixels=max_pixels)
 
     # -- the engine room
 

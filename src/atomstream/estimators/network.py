@@ -12,20 +12,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.cluster.rounds import Rounds
-from atomstream.cluster.shards import Shards
 from atomstream.core.checks import check_arrays, check_count, counted
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
-from atomstream.estimators import _constraints
-from atomstream.estimators._chains import ChainShard
+from atomstream.estimators import _parameters
+from atomstream.estimators._chains import ChainShard, resolve_chain
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._network_reconstruction import NetworkReconstruction
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.estimators.registry import resolve_chain
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import patches_of
 from atomstream.samplers.glauber import is_copy
@@ -111,7 +109,7 @@ class NetworkDictionary(NetworkReconstruction):
     """
 
     ACCEPTS = ("sparse", "string")
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.NETWORK
+    PARAMETERS: ClassVar = _parameters.NETWORK
     LEARNED = ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing")
 
     learner_: OnlineNMF
@@ -181,6 +179,8 @@ class NetworkDictionary(NetworkReconstruction):
         self, network: Network, engine: Any, slots: int | None, rounds: Rounds | None
     ) -> None:
         """Learn from many chains."""
+        from atomstream.cluster.shards import Shards
+
         if self.chain == "all":
             raise ValueError(
                 "chain='all' visits every copy in turn, and slots follow chains of their own; "

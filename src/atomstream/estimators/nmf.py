@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.method import Method
-from atomstream.estimators import _constraints
+from atomstream.core.algorithm import Algorithm
+from atomstream.estimators import _parameters
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
@@ -47,7 +47,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
     loss : str or loss part, default="squared"
         "squared", "kl" (counts), "is" (power spectra), "hellinger", "huber", "l1", "l2" (outliers),
         a member of a family ("beta:0.5", "alpha:2", "huber:30"), or a part of `atomstream.losses`.
-    method : {"auto", "majorise", "spsg"} or part of `atomstream.updates`, default="auto"
+    updater : {"auto", "majorise", "spsg"} or part of `atomstream.updates`, default="auto"
         "spsg" takes the projected stochastic subgradient steps of the paper, with its sets. "auto"
         is much faster where the loss has a power majoriser, which all named ones have
         (docs/algorithms/divergences.md); "majorise" never raises its surrogate, and is slower where
@@ -165,14 +165,14 @@ class OnlineNMF(_OnlineMatrixFactorization):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.NMF
+    PARAMETERS: ClassVar = _parameters.NMF
 
     def __init__(
         self,
         n_components: int = 20,
         *,
         loss: LossChoice = "squared",
-        method: object = "auto",
+        updater: object = "auto",
         zeros: str = "floor",
         alpha: float = 0.0,
         ridge: float = 0.0,
@@ -195,7 +195,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
     ) -> None:
         self.n_components = n_components
         self.loss = loss
-        self.method = method
+        self.updater = updater
         self.zeros = zeros
         self.alpha = alpha
         self.ridge = ridge
@@ -216,17 +216,17 @@ class OnlineNMF(_OnlineMatrixFactorization):
         self.max_time = max_time
         self.random_state = random_state
 
-    def _make_method(self) -> Method:
+    def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for; both sets must be nonnegative."""
-        method = super()._make_method()
+        algorithm = super()._make_algorithm()
         for role in ("codes", "atoms"):
-            part = getattr(method.objective, role)
+            part = getattr(algorithm.objective, role)
             if not getattr(part, "nonnegative", False):
                 raise ValueError(
                     f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative "
                     f"{role}; use OnlineDictionaryLearning for signed ones."
                 )
-        return method
+        return algorithm
 
     def clean(self, X: Samples) -> NDArray:
         """Return the reconstructions of samples: under a robust loss, without their outliers.
@@ -259,7 +259,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
             For models with another loss.
         """
         check_is_fitted(self)
-        loss = self.method_.objective.loss
+        loss = self.algorithm_.objective.loss
         if not isinstance(loss, Huber):
             raise ValueError(
                 f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for "
@@ -273,7 +273,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
 
     def _in_domain(self, X: Any) -> Any:
         """Return rows that the loss takes: zeros raised where it is infinite at them."""
-        loss = self.method_.objective.loss
+        loss = self.algorithm_.objective.loss
         if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
             raise ValueError(
                 f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}."

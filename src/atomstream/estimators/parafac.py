@@ -150,6 +150,8 @@ def _coded(model: OnlineCPDictionary, slices: Slices) -> tuple[NDArray, float]:
     for batch in batches:
         found = model._encode(batch).values
         codes.append(found)
-        left += float(model.method_.objective.losses(batch, found, model.state_.dictionary).sum())
+        left += float(
+            model.algorithm_.objective.losses(batch, found, model.state_.dictionary).sum()
+        )
         energy += float(batch.energy.sum())
     return np.concatenate(codes), float(np.sqrt(2 * left / energy)) if energy else 0.0

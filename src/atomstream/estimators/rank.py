@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from atomstream.callbacks import LearningBar
-from atomstream.cluster.learning import check_no_shards
-from atomstream.cluster.shards import Shards
 from atomstream.core.checks import check_count
 from atomstream.core.matrices import checked_numbers
+from atomstream.estimators._containers import are_shards, check_no_shards
 from atomstream.estimators._network_rows import rows_apart
 from atomstream.estimators._rank_choice import RankChoice
 from atomstream.estimators._types import RandomSource, Samples
@@ -124,7 +123,7 @@ def choose_rank(
     if isinstance(base, NetworkDictionary):
         X, block_size = rows_apart(X, base, random_state)
         base = OnlineNMF(alpha=base.alpha, schedule=base.schedule)
-    listed = isinstance(X, Shards)
+    listed = are_shards(X)
     if not listed:
         check_no_shards(X, engine=engine)
     if not listed and hasattr(base, "missing") and not sp.issparse(X) and _has_holes(X):
@@ -145,8 +144,9 @@ def choose_rank(
     )
     if progress:
         learner.set_callbacks(LearningBar(text="comparing ranks"))
-    if isinstance(X, Shards):
-        return learner.fit_stream(X, engine=engine).choice_
+    if listed:
+        given: Any = X
+        return learner.fit_stream(given, engine=engine).choice_
     return learner.fit(X).choice_
 
 

@@ -40,7 +40,6 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
-from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot
 from atomstream.schedules import Adaptive, Constant, Harmonic, LogPolynomial, Polynomial, Power
 from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
@@ -83,16 +82,11 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "adaptive": Adaptive,
     "constant": lambda: Constant(weight=0.05),
 }
-METHODS: dict[str, Callable[[], Any]] = {
+UPDATERS: dict[str, Callable[[], Any]] = {
     "majorise": lambda: Majorise(newton=False),
     "spsg": SubgradientStep,
 }
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
-CHAINS: dict[str, Callable[..., Any]] = {
-    "glauber": MotifGlauber,
-    "pivot": MotifPivot,
-    "approximate_pivot": partial(MotifPivot, approximate=True),
-}
 CODERS: dict[str, Callable[[], Any]] = {
     "active_set": ActiveSet,
     "matching_pursuit": MatchingPursuit,
@@ -219,18 +213,6 @@ def with_fields(part: Any, **values: tuple[str, Any]) -> Any:
     return replace(part, **known) if known else part
 
 
-def resolve_chain(choice: str | Callable[..., MotifChain]) -> Callable[..., MotifChain]:
-    """Return the class of chains, or function of network and motif, of this name or as given."""
-    if isinstance(choice, str) and choice in CHAINS:
-        return CHAINS[choice]
-    if isinstance(choice, str) or not callable(choice):
-        known = ", ".join(sorted({*CHAINS, "all"}))
-        raise ValueError(
-            f"chain={choice!r} is unknown; known are {known}, or give a class of chains."
-        )
-    return choice
-
-
 def _field_names(part: object) -> set[str]:
     return {field.name for field in fields(part)} if is_dataclass(part) else set()
 
@@ -242,13 +224,13 @@ def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: fl
         auto = BlockCoordinate
     elif loss.exponents and loss.robust:
         auto = partial(Majorise, folds=2)
-    known = {**METHODS, "auto": auto}
+    known = {**UPDATERS, "auto": auto}
     if not isinstance(choice, str | Updater):
         raise TypeError(
-            f"method must be one of {', '.join(sorted(known))} or an Updater of "
+            f"updater must be one of {', '.join(sorted(known))} or an Updater of "
             f"atomstream.updates, got {choice!r:.80}."
         )
-    part = resolve("method", choice, known, "update")
+    part = resolve("updater", choice, known, "update")
     return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from atomstream.domains.series.frames import (
 from atomstream.domains.series.levels import LastKnown, Levels
 from atomstream.domains.series.persistence import compared, no_errors
 from atomstream.domains.series.time_index import Times
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._called import called
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
@@ -144,8 +144,7 @@ class SeriesDictionary(SeriesForecast):
     """
 
     ACCEPTS = ("allow_nan", "two_d_array")
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.SERIES
-    ABSENT: ClassVar[dict[str, Any]] = {"correction": 0.0, "center": False}
+    PARAMETERS: ClassVar = _parameters.SERIES
     LEARNED = (
         "learner_",
         "form_",
@@ -327,9 +326,9 @@ class SeriesDictionary(SeriesForecast):
 
         The row counts as seen when the learner has learned the batch, not before.
         """
-        method = self._method(self.forecast_alpha)
+        algorithm = self._algorithm(self.forecast_alpha)
         for row in values:
-            step = self._extrapolated(1, method)
+            step = self._extrapolated(1, algorithm)
             rows = np.concatenate([self._rows, row[None]])[-(self._memory + self.window) :]
             steps = np.concatenate([self._steps, step])[-self._memory :]
             levels = self.levels_.following(rows, self.window)

@@ -16,7 +16,7 @@ from atomstream.core.matrices import checked_numbers
 from atomstream.domains.text.documents import check_documents
 from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice
@@ -94,7 +94,7 @@ class TopicModel(LearnerInside):
     """
 
     ACCEPTS = ("one_d_array", "string")
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.TOPICS
+    PARAMETERS: ClassVar = _parameters.TOPICS
     LEARNED = ("learner_", "vocabulary_")
 
     learner_: OnlineNMF

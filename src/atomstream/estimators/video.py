@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.domains.series.change_points import ChangePoints, change_points
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
@@ -114,9 +114,8 @@ class VideoDictionary(VideoCoding):
     """
 
     ACCEPTS = ("three_d_array", "string")
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.VIDEO
+    PARAMETERS: ClassVar = _parameters.VIDEO
     LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
-    ABSENT = {"nonnegative": True}  # noqa: RUF012 - read only
     SIGNED = "say nonnegative=False"  # for videos with negative values
 
     learner_: OnlineNMF | OnlineDictionaryLearning

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.diagnostics import mixing_time
-from atomstream.estimators import _constraints
+from atomstream.estimators import _parameters
 from atomstream.estimators._types import RandomSource, Start
 from atomstream.estimators._views import view
 from atomstream.estimators._walk_factors import WalkFactors
@@ -100,7 +99,7 @@ class RandomWalkFactorization(WalkLearning):
     [1, 1, 1, 1, 0, 0, 0, 0]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.WALK
+    PARAMETERS: ClassVar = _parameters.WALK
     states_ = view("index_.labels", "What the states are called, in the order of the rows.")
     left_ = view("factors_.left", "Left singular vectors, (n_states, n_components).")
     right_ = view("factors_.right", "Right singular vectors, (n_states, n_components).")
@@ -216,22 +215,6 @@ class RandomWalkFactorization(WalkLearning):
         return np.where(
             (numbers >= 0) & (numbers < len(self.partition_)), self.partition_[known], -1
         )
-
-    def suggest_tau(self, P: ArrayLike | None = None, accuracy: float = 0.1) -> int:
-        """Return how many steps apart transitions are nearly independent.
-
-        Parameters
-        ----------
-        P : array-like of shape (n_states, n_states), optional
-            The transition probabilities, where they are known: then exactly
-            (`atomstream.diagnostics.mixing_time`). Without them the second largest eigenvalue is
-            taken from what was learned.
-        accuracy : float, default=0.1
-            Distance from the stationary law that is left.
-        """
-        if P is not None:
-            return mixing_time(P, accuracy)
-        return self.factors_.mixing_time(accuracy)
 
     @classmethod
     def median_of(cls, models: Sequence[RandomWalkFactorization]) -> Self:

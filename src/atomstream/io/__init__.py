@@ -1,4 +1,4 @@
-"""Data and models in files: inputs of all domains, model files, atomic writes."""
+"""Data in files: inputs of all domains, results, atomic writes."""
 
 from atomstream.io.feed import Feed, Position
 from atomstream.io.inputs import InputOptions, images_in, open_inputs, register_reader

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import math
 import zipfile
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from atomstream.core.extras import library
 from atomstream.core.matrices import checked_numbers
 from atomstream.exceptions import InputError
+from atomstream.io import lines
 from atomstream.io.budget import need, size_of
 from atomstream.io.hdf5 import opened
 from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
@@ -31,7 +31,7 @@ DENSEST = (
     1100  # bytes that one byte of a ZIP archive can stand for (1,032 of deflate, and a little)
 )
 
-
+_Header = tuple[tuple[int, ...], bool, np.dtype]  # shape, whether by columns, type
 Axes = Sequence[int] | None  # of the samples; None: the first one
 
 
@@ -123,13 +123,10 @@ class _Ranges:
 
     def __init__(self, place: Any) -> None:
         with place.open() as file:
-            form = np.lib.format
-            first = form.read_magic(file) == (1, 0)
-            read = form.read_array_header_1_0 if first else form.read_array_header_2_0
-            self.shape, self._fortran, self.dtype = read(file)
+            self.shape, fortran, self.dtype = _header(file)
             self._begin = file.tell()
         self._place = place
-        if self._fortran or self.dtype.hasobject:
+        if fortran or self.dtype.hasobject:
             raise InputError(f"{place} is stored by columns, needed are rows; write it in C order.")
 
     def __getitem__(self, index: slice | tuple[slice, ...]) -> NDArray:
@@ -142,6 +139,13 @@ class _Ranges:
             data = file.read((stop - start) * width)
         part = np.frombuffer(data, self.dtype).reshape(-1, *self.shape[1:])
         return part[(slice(None), *others)]
+
+
+def _header(file: Any) -> _Header:
+    """Read the head of an array as NumPy writes it."""
+    form = np.lib.format
+    first = form.read_magic(file) == (1, 0)
+    return (form.read_array_header_1_0 if first else form.read_array_header_2_0)(file)
 
 
 def matrix_market(path: Path) -> Source:
@@ -159,7 +163,7 @@ def read_matrix_market(path: Path) -> Any:
     from scipy.io import mmread
 
     last, size = b"\n", 0
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+    with lines.opened(path) as file:
         while chunk := file.read(CHUNK):
             last, size = chunk[-1:], size + len(chunk)
             if b"\0" in chunk:
@@ -285,13 +289,10 @@ class _Member:
         return self.name if self.name in archive.namelist() else f"{self.name}.npy"
 
     @contextmanager
-    def _open(self) -> Iterator[tuple[Any, tuple[tuple[int, ...], bool, np.dtype]]]:
+    def _open(self) -> Iterator[tuple[Any, _Header]]:
         """Open the array after its header, which comes along."""
         with zipfile.ZipFile(self.path) as archive, archive.open(self._inside(archive)) as file:
-            first = np.lib.format.read_magic(file) == (1, 0)
-            form = np.lib.format
-            read = form.read_array_header_1_0 if first else form.read_array_header_2_0
-            yield file, read(file)
+            yield file, _header(file)
 
     def whole(self) -> NDArray:
         """Return the whole array."""

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
+from atomstream.io.heads import chosen
+from atomstream.io.lines import text_lines, whole_text
 from atomstream.io.source import fingerprint, reading
 
 __all__ = ["DocumentFile", "DocumentOptions", "Entry", "dates_of", "open_documents"]
 
 TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")
-MOST_TEXT = 1 << 27  # characters of a document: a packed file may stand for any number
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ class DocumentFile:
             return ["file"] if self._options.per == "file" else []
         if self._kind is LINES:
             return self._options.beside
-        with reading(self.name), self._opened() as file:
-            header = next(csv.reader(self._lines(file), delimiter=self._delimiter), [])
+        with reading(self.name):
+            header: list[str] = next(self._cells(), [])
         wanted = self._options.labels
         return [name for name in self._options.beside if name in header or name in wanted]
 
@@ -125,96 +125,78 @@ class DocumentFile:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the documents with where they stand and what they are called."""
-        read = {TEXTS: self._texts, LINES: self._fields, TABLES: self._cells}[self._kind or TEXTS]
-        names = self.row_names
-        with reading(self.name), self._opened() as file:
-            for entry in read(file, names):
+        read = {TEXTS: self._from_text, LINES: self._from_json, TABLES: self._from_table}
+        with reading(self.name):
+            for entry in read[self._kind or TEXTS](self.row_names):
                 if not (entry.text.strip() or self._options.empty):
                     raise InputError(
                         f"{self.name}, {entry.place}: the document is empty; leave it out."
                     )
                 yield entry
 
-    def _opened(self) -> IO[str]:
-        newline = "" if self._kind is TABLES else None
-        if self.name.lower().endswith(".gz"):
-            return gzip.open(self.path, "rt", encoding="utf-8-sig", newline=newline)
-        return self.path.open(encoding="utf-8-sig", newline=newline)
-
-    def _lines(self, file: IO[str]) -> Iterator[str]:
-        """Yield lines, none of which may be without end."""
-        while line := file.readline(MOST_TEXT + 1):
-            self._check_length(line)
-            yield line
-
-    def _check_length(self, text: str) -> None:
-        if len(text) > MOST_TEXT:
-            raise InputError(f"{self.name} has a document of more than {MOST_TEXT} characters.")
-
-    def _texts(self, file: IO[str], names: list[str]) -> Iterator[Entry]:
-        if self._options.per == "file":
-            text = file.read(MOST_TEXT + 1)
-            self._check_length(text)
-            yield Entry("whole file", text, (self.path.name,))
-            return
-        for number, line in enumerate(self._lines(file), 1):
+    def _numbered(self) -> Iterator[tuple[str, str]]:
+        """Yield the lines that are not blank, and where they stand."""
+        for number, line in enumerate(text_lines(self.path), 1):
             if line.strip():
-                yield Entry(f"line {number}", line)
+                yield f"line {number}", line
 
-    def _fields(self, file: IO[str], names: list[str]) -> Iterator[Entry]:
-        field, n_lines, n_texts = self._options.column or self._options.field, 0, 0
-        for number, line in enumerate(self._lines(file), 1):
-            if not line.strip():
-                continue
+    def _cells(self) -> Any:
+        """Return a reader of the rows of a table; fields may hold ends of lines."""
+        return csv.reader(text_lines(self.path, newline=""), delimiter=self._delimiter)
+
+    def _from_text(self, names: list[str]) -> Iterator[Entry]:
+        if self._options.per == "file":
+            yield Entry("whole file", whole_text(self.path), (self.path.name,))
+            return
+        for place, line in self._numbered():
+            yield Entry(place, line)
+
+    def _from_json(self, names: list[str]) -> Iterator[Entry]:
+        field, fields, n_texts = self._options.column or self._options.field, None, 0
+        for place, line in self._numbered():
             try:
-                entry: Any = json.loads(line)
+                fields = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise InputError(f"{self.name}, line {number}: not valid JSON ({error}).") from None
-            text = self._field(entry, field, f"line {number}")
-            n_lines, n_texts = n_lines + 1, n_texts + (text is not None)
-            labels = tuple(_text(entry.get(name)) for name in names)
-            yield Entry(f"line {number}", text or "", labels)
-        if n_lines and not n_texts:
+                raise InputError(f"{self.name}, {place}: not valid JSON ({error}).") from None
+            text = self._field(fields, field, place)
+            n_texts += text is not None
+            yield Entry(place, text or "", tuple(_text(fields.get(name)) for name in names))
+        if fields is not None and not n_texts:
             raise InputError(
                 f"{self.name}: no line has text in the field {field!r}; fields of the last one "
-                f"are {', '.join(entry):.200}."
+                f"are {', '.join(fields):.200}."
             )
 
-    def _field(self, entry: Any, field: str, place: str) -> str | None:
+    def _field(self, fields: Any, field: str, place: str) -> str | None:
         """Return the text of a line of JSON; None where it has none and may be empty."""
-        is_object = isinstance(entry, dict)
-        text = entry.get(field) if is_object else None
-        lacking = [name for name in self._options.labels if is_object and name not in entry]
-        absent = is_object and text is None and self._options.empty
-        if lacking or not (isinstance(text, str) or absent):
-            found = f"fields are {', '.join(entry)}" if is_object else "it is not an object"
-            wanted = f"field {lacking[0]!r}" if lacking else f"text in the field {field!r}"
-            raise InputError(f"{self.name}, {place}: no {wanted}; {found:.200}.")
+        known = fields if isinstance(fields, dict) else {}
+        text = known.get(field)
+        absent = known is fields and text is None and self._options.empty
+        wanted = [] if absent or isinstance(text, str) else [f"text in the field {field!r}"]
+        wanted[:0] = [f"field {n!r}" for n in self._options.labels if known and n not in known]
+        if wanted:
+            found = f"fields are {', '.join(known)}" if known is fields else "it is not an object"
+            raise InputError(f"{self.name}, {place}: no {wanted[0]}; {found:.200}.")
         return text
 
-    def _cells(self, file: IO[str], names: list[str]) -> Iterator[Entry]:
-        rows = csv.reader(self._lines(file), delimiter=self._delimiter)
-        header = next(rows, [])
+    def _from_table(self, names: list[str]) -> Iterator[Entry]:
+        rows = self._cells()
+        header: list[str] = next(rows, [])
         if not header:
             raise InputError(f"{self.name} has no lines.")
-        others = [name for name in header if name not in names]
-        column = self._options.column
-        if column is None and len(others) != 1:
+        columns = [name for name in header if name not in names]
+        if self._options.column is not None:
+            columns = [self._options.column]
+        if len(columns) != 1:
             raise InputError(
                 f"{self.name} has {counted(len(header), 'column')}; choose one with --column: "
                 f"{', '.join(header)}."
             )
-        column = others[0] if column is None else column
-        for name in (column, *names):
-            if name not in header:
-                raise InputError(
-                    f"{self.name} has no column {name!r}; there are {', '.join(header)}."
-                )
-        text, *places = (header.index(name) for name in (column, *names))
+        places = chosen(header, [*columns, *names], self.name)
         for row in rows:
             if row:
-                cells = [row[place] if place < len(row) else "" for place in (text, *places)]
-                yield Entry(f"line {rows.line_num}", cells[0], tuple(cells[1:]))
+                text, *labels = (row[place] if place < len(row) else "" for place in places)
+                yield Entry(f"line {rows.line_num}", text, tuple(labels))
 
 
 def _text(value: Any) -> str:

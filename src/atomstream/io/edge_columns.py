@@ -6,24 +6,22 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from atomstream.exceptions import NetworkWarning
+from atomstream.exceptions import InputError, NetworkWarning
 from atomstream.io.heads import DECIMAL_COMMA, SAY_COMMA, number_of
 
 __all__ = [
-    "Edge",
     "EdgeOptions",
+    "EdgeTable",
+    "Edges",
+    "all_numbers",
     "check_no_weight",
     "ends_of",
-    "is_number",
-    "no_weight",
-    "table_edges",
     "weight_attribute",
-    "weight_of",
 ]
 
-Edge = tuple[Any, Any, float]
+Edges = tuple[Sequence[Any], Sequence[Any], Sequence[float | None]]  # tails, heads, weights
 
 # Names of the columns of nodes, in small or large letters.
 ENDS = (("source", "target"), ("tail", "head"), ("from", "to"), ("node1", "node2"))
@@ -76,43 +74,72 @@ class EdgeOptions:
             raise ValueError(f"delimiter and decimal are both {sign!r}; they must differ.")
 
 
-def table_edges(
-    names: Sequence[str],
-    rows: Sequence[Sequence[Any]],
-    options: EdgeOptions,
-    what: str,
-    where: Callable[[int], str],
-) -> list[Edge]:
-    """Return the edges in the rows of a table.
+class EdgeTable(NamedTuple):
+    """A table with an edge in each row.
 
-    Parameters
+    Attributes
     ----------
+    name : str
+        For messages.
     names : sequence of str
-        Names of the columns: known names of both ends, or two or three columns by their places.
-    rows : sequence of sequences
-    options : EdgeOptions
-    what : str
-        Name of the table in messages.
-    where : callable
+        Known names of both ends, or two or three columns by their places.
+    columns : sequence of sequences
+    place : callable
         Returns what messages call a row.
-
-    Raises
-    ------
-    ValueError
-        For tables without the columns that are needed, and for rows that are not an edge.
     """
-    tail, head, weight = _columns(names, rows, options, what)
-    edges = []
-    for place, row in enumerate(rows):
-        start, end = row[tail], row[head]
-        if start in NO_NODE or end in NO_NODE or start != start or end != end:
-            raise ValueError(f"{where(place)} lacks a node: {start!r}, {end!r}.")
-        found = 1.0 if weight is None else row[weight]
-        value = weight_of(found, options.decimal)
-        if value is None:
-            raise ValueError(no_weight(found, where(place), options.decimal))
-        edges.append((start, end, value))
-    return edges
+
+    name: str
+    names: Sequence[str]
+    columns: Sequence[Sequence[Any]]
+    place: Callable[[int], str]
+
+    def edges(self, options: EdgeOptions) -> Edges:
+        """Return tails, heads and weights.
+
+        Raises
+        ------
+        ValueError
+            For tables without the columns that are needed, and for rows that are not an edge.
+        """
+        tail, head, weight = self._chosen(options)
+        tails, heads = self.columns[tail], self.columns[head]
+        for row, ends in enumerate(zip(tails, heads, strict=True)):
+            if any(end in NO_NODE or end != end for end in ends):
+                raise InputError(f"{self.place(row)} lacks a node: {ends[0]!r}, {ends[1]!r}.")
+        if weight is None:
+            return tails, heads, [1.0] * len(tails)
+        weights = [_number(field, options.decimal) for field in self.columns[weight]]
+        for row, value in enumerate(weights):
+            if value is None or not 0 <= value < math.inf:
+                field = self.columns[weight][row]
+                comma = isinstance(field, str) and options.decimal == "."
+                comma = comma and DECIMAL_COMMA.fullmatch(field) is not None
+                raise InputError(
+                    f"{self.place(row)}: the weight {field!r:.40} is not a finite number of at "
+                    f"least 0{f'; for decimal commas {SAY_COMMA}' if comma else ''}."
+                )
+        return tails, heads, weights
+
+    def _chosen(self, options: EdgeOptions) -> tuple[int, int, int | None]:
+        """Return the places of tail, head and weight; None where every edge counts as 1."""
+        names, ends = self.names, ends_of(self.names)
+        if ends is None and len(names) not in (2, 3):
+            raise InputError(
+                f"{self.name[0].upper()}{self.name[1:]} needs two columns, three with weights, or "
+                f"columns called source and target; got {len(names)} columns."
+            )
+        tail, head = ends or (0, 1)
+        others = [place for place in range(len(names)) if place not in (tail, head)]
+        named = [place for place in others if names[place] == options.weight]
+        if options.weight == WEIGHT:
+            named += [place for place in others if names[place].lower() == WEIGHT]
+            named += others if ends is None else []  # the third column by its place
+        if named or options.weight is None:
+            return tail, head, next(iter(named), None)
+        numbers = {i: all_numbers(self.columns[i], options.decimal) for i in others}
+        known = {names[i]: bool(self.columns[i]) and found for i, found in numbers.items()}
+        _other_weight(options, known, self.name)
+        return tail, head, None
 
 
 def weight_attribute(
@@ -130,7 +157,7 @@ def weight_attribute(
 
     Raises
     ------
-    ValueError
+    InputError
         Where no edge has the attribute that was asked for.
 
     Warns
@@ -138,30 +165,32 @@ def weight_attribute(
     NetworkWarning
         Where no edge has a weight, and there is exactly one other number to take.
     """
-    numeric: dict[str, bool] = {}
+    values: dict[str, list[Any]] = {}
     for data in attributes:
         for name, value in data.items():
-            number = not isinstance(value, str) and is_number(value)
-            numeric[name] = numeric.get(name, True) and number
-    if options.weight is None or options.weight in numeric:
+            values.setdefault(name, []).append(value)
+    if options.weight is None or options.weight in values:
         return options.weight
-    _other_weight(options, [*map(str, numeric)], [n for n in numeric if numeric[n]], what)
+    texts = {name: any(isinstance(value, str) for value in values[name]) for name in values}
+    _other_weight(options, {n: not texts[n] and all_numbers(values[n]) for n in values}, what)
     return None
 
 
 def check_no_weight(options: EdgeOptions, what: str) -> None:
     """Refuse a weight that was asked for of a network whose edges have no attributes."""
     if options.weight is not None:
-        _other_weight(options, [], [], what)
+        _other_weight(options, {}, what)
 
 
-def _other_weight(
-    options: EdgeOptions, known: list[str], numbers: Sequence[str], what: str
-) -> None:
-    """Refuse a weight that was asked for and is nowhere; warn of another one that was not."""
+def _other_weight(options: EdgeOptions, known: Mapping[str, bool], what: str) -> None:
+    """Refuse a weight that was asked for and is nowhere; warn of another one that was not.
+
+    ``known`` are the other attributes, and whether they are numbers.
+    """
     if options.weight != WEIGHT:
-        there = f"they have {', '.join(map(repr, known[:5]))}" if known else "they have none"
-        raise ValueError(f"The edges of {what} have no {options.weight!r}; {there}.")
+        there = f"they have {', '.join(map(repr, [*known][:5]))}" if known else "they have none"
+        raise InputError(f"The edges of {what} have no {options.weight!r}; {there}.")
+    numbers = [name for name, numeric in known.items() if numeric]
     if len(numbers) == 1:
         warnings.warn(
             f"The edges of {what} have no 'weight', so each counts as 1; to weigh them by "
@@ -178,54 +207,14 @@ def ends_of(names: Sequence[str]) -> tuple[int, int] | None:
     return None if known is None else (plain.index(known[0]), plain.index(known[1]))
 
 
-def _columns(
-    names: Sequence[str], rows: Sequence[Sequence[Any]], options: EdgeOptions, what: str
-) -> tuple[int, int, int | None]:
-    """Return the places of tail, head and weight; None where every edge counts as 1."""
-    ends = ends_of(names)
-    if ends is None and len(names) not in (2, 3):
-        raise ValueError(
-            f"{what[0].upper()}{what[1:]} needs two columns, three with weights, or columns called "
-            f"source and target; got {len(names)} columns."
-        )
-    tail, head = ends or (0, 1)
-    others = [place for place in range(len(names)) if place not in (tail, head)]
-    named = [place for place in others if names[place] == options.weight]
-    if options.weight == WEIGHT:
-        named += [place for place in others if names[place].lower() == WEIGHT]
-        named += others if ends is None else []  # the third column by its place
-    if named or options.weight is None:
-        return tail, head, next(iter(named), None)
-    numbers = [
-        names[place]
-        for place in others
-        if rows and all(is_number(row[place], options.decimal) for row in rows)
-    ]
-    _other_weight(options, [names[place] for place in others], numbers, what)
-    return tail, head, None
-
-
-def is_number(value: Any, decimal: str = ".") -> bool:
-    """Return whether a field of a table is a number, and not True or False."""
-    return not isinstance(value, bool) and _number(value, decimal) is not None
+def all_numbers(values: Iterable[Any], decimal: str = ".") -> bool:
+    """Return whether fields of a table are numbers, and none of them is True or False."""
+    return all(not isinstance(v, bool) and _number(v, decimal) is not None for v in values)
 
 
 def _number(value: Any, decimal: str) -> float | None:
     """Return a field of a table as a number; None where it is none."""
     try:
-        return number_of(value, decimal) if isinstance(value, str) else float(value)
+        return number_of(value, decimal)
     except (TypeError, ValueError):
         return None
-
-
-def weight_of(value: Any, decimal: str) -> float | None:
-    """Return a weight; None where it is no finite number of at least 0."""
-    weight = _number(value, decimal)
-    return weight if weight is not None and 0 <= weight < math.inf else None
-
-
-def no_weight(value: Any, where: str, decimal: str) -> str:
-    """Return what is wrong with a weight, and what would help."""
-    comma = isinstance(value, str) and decimal == "." and DECIMAL_COMMA.fullmatch(value)
-    more = f"; for decimal commas {SAY_COMMA}" if comma else ""
-    return f"{where}: the weight {value!r:.40} is not a finite number of at least 0{more}."

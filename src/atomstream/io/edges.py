@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
 
 from atomstream.core.extras import library
+from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.edge_columns import (
-    Edge,
     EdgeOptions,
+    EdgeTable,
     check_no_weight,
-    table_edges,
     weight_attribute,
 )
 from atomstream.io.edge_lists import read_edge_list
+from atomstream.io.source import reading
 
 __all__ = ["Entries", "entries_of"]
 
@@ -82,64 +80,38 @@ def entries_of(data: Any, options: EdgeOptions | None = None) -> Entries:
 
 
 def _from_file(path: Path, options: EdgeOptions) -> Entries:
-    kinds = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
-    kind = kinds[-1] if kinds else ""
-    try:
-        if kind in (".npz", ".mtx"):
+    path.stat()  # what is not there stays a FileNotFoundError
+    name = path.name.lower().removesuffix(".gz")
+    with reading(str(path)):
+        if name.endswith((".npz", ".mtx")):
             check_no_weight(options, str(path))
-            return _from_matrix(path, kind)
-        if kind in (".gml", ".graphml"):
+            matrix = sp.load_npz(path) if name.endswith(".npz") else read_matrix_market(path)
+            return Entries(matrix, range(matrix.shape[0]), None)
+        if name.endswith((".gml", ".graphml")):
             nx = library("networkx", "Graphs")
-            read = nx.read_gml if kind == ".gml" else nx.read_graphml
+            read = nx.read_gml if name.endswith(".gml") else nx.read_graphml
             return _from_graph(read(path), options, str(path))
-        return _from_edges(read_edge_list(path, options))
-    except FileNotFoundError:
-        raise
-    except (EOFError, zlib.error, csv.Error, SyntaxError, TypeError, OSError) as error:
-        raise ValueError(f"{path} cannot be read ({type(error).__name__}: {error}).") from None
-    except ValueError as error:
-        if str(path) in str(error):
-            raise
-        raise ValueError(f"{path} cannot be read ({error}).") from None
-    except Exception as error:
-        if type(error).__module__.startswith("networkx"):
-            raise ValueError(f"{path} cannot be read as a graph ({error}).") from None
-        raise
-
-
-def _from_matrix(path: Path, kind: str) -> Entries:
-    try:
-        matrix = sp.load_npz(path) if kind == ".npz" else read_matrix_market(path)
-    except FileNotFoundError:
-        raise
-    except (ValueError, KeyError, EOFError, OSError, BadZipFile, zlib.error) as error:
-        raise ValueError(
-            f"{path} cannot be read as a sparse matrix of scipy ({type(error).__name__})."
-        ) from None
-    return Entries(matrix, range(matrix.shape[0]), None)
+        return _from_table(read_edge_list(path, options), options)
 
 
 def _from_graph(graph: Any, options: EdgeOptions, what: str) -> Entries:
     nx = library("networkx", "Graphs")
     if not len(graph):
-        raise ValueError(f"{what[0].upper()}{what[1:]} has no edges.")
+        raise InputError(f"{what[0].upper()}{what[1:]} has no edges.")
     weight = weight_attribute((data for *_, data in graph.edges(data=True)), options, what)
     try:
         matrix = nx.to_scipy_sparse_array(graph, weight=weight, format="csr", dtype=np.float64)
     except (nx.NetworkXError, TypeError, ValueError) as error:
-        raise ValueError(f"{what} has weights that are not numbers ({error}).") from None
+        raise InputError(f"{what} has weights that are not numbers ({error}).") from None
     attributes = {node: dict(data) for node, data in graph.nodes(data=True) if data}
     return Entries(matrix, list(graph.nodes), bool(graph.is_directed()), attributes)
 
 
 def _from_frame(frame: Any, options: EdgeOptions) -> Entries:
     names = [str(name) for name in frame.columns]
-    columns = [frame[name].to_list() for name in frame.columns]
-    rows = [*zip(*(map(_plain, column) for column in columns), strict=True)]
-    edges = table_edges(
-        names, rows, options, "the frame", lambda row: f"Row {row} of the frame (counted from 0)"
-    )
-    return _from_edges(edges)
+    columns = [[*map(_plain, frame[name].to_list())] for name in frame.columns]
+    place = "Row {} of the frame (counted from 0)".format
+    return _from_table(EdgeTable("the frame", names, columns, place), options)
 
 
 def _plain(value: Any) -> Any:
@@ -147,11 +119,15 @@ def _plain(value: Any) -> Any:
     return None if type(value).__name__ == "NAType" else value
 
 
-def _from_edges(edges: list[Edge]) -> Entries:
+def _from_table(table: EdgeTable, options: EdgeOptions) -> Entries:
     """Return the matrix of edges as they are listed, and the nodes in order of appearance."""
+    tails, heads, weights = table.edges(options)
     places: dict[Any, int] = {}
-    ends = [places.setdefault(end, len(places)) for edge in edges for end in edge[:2]]
-    tails, heads = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    weights = np.array([edge[2] for edge in edges], dtype=np.float64)
+    ends = [
+        (places.setdefault(tail, len(places)), places.setdefault(head, len(places)))
+        for tail, head in zip(tails, heads, strict=True)
+    ]
+    rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     shape = len(places), len(places)
-    return Entries(sp.csr_array((weights, (tails, heads)), shape), list(places), False)
+    values = np.array(weights, dtype=np.float64)
+    return Entries(sp.csr_array((values, (rows, columns)), shape), list(places), False)

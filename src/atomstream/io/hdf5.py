@@ -1,8 +1,9 @@
 """HDF5 files, opened only after a process of their own could go through them.
 
 In a damaged file the HDF5 library may walk in circles, take all memory or end the process, and
-nothing stops it from within. So another process goes through the file first, within limits of time
-and memory.
+nothing stops it from within: a thread would hold the lock of h5py as long as it walks, and would
+not survive a crash. So another process goes through the file first, within limits of time and
+memory.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ to the reader.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -31,45 +32,41 @@ def walk(path: str, memory: int, contents: bool) -> int:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    steps = STEPS if contents else STEPS[:1]
+
+    def visit(_: str, node: Any) -> None:
+        """Do what a reader does with a group or an array; what fails, the reader will meet."""
+        for step in steps:
+            try:
+                step(node)
+            except MemoryError:
+                raise
+            except Exception:
+                continue
+
     try:
         with h5py.File(path, "r") as file:
-            _visit(file, contents)
-            file.visititems(lambda _, node: _visit(node, contents))
+            visit("", file)
+            file.visititems(visit)
     except MemoryError:
         return OUT_OF_MEMORY
     except Exception:
-        return 0  # the reader will meet it, and say what it is
+        return 0
     return 0
 
 
-def _visit(node: Any, contents: bool) -> None:
-    """Follow what the library follows: the index of chunks, attributes, the heap of strings."""
-    for step in (_count_chunks, *((_read_attributes, _read_strings) if contents else ())):
-        try:
-            step(node)
-        except MemoryError:
-            raise
-        except Exception:
-            continue  # the reader will meet it, and say what it is
-
-
-def _count_chunks(node: Any) -> None:
-    if getattr(node, "chunks", None):
-        node.id.get_num_chunks()
-
-
-def _read_attributes(node: Any) -> None:
-    dict(node.attrs.items())
-
-
 def _read_strings(node: Any) -> None:
-    if not hasattr(node, "dtype") or not node.dtype.hasobject:
-        return
-    for start in range(0, node.shape[0] if node.shape else 0, ROWS):
-        node[start : start + ROWS]
-    if node.shape == ():
-        node[()]
+    if node.dtype.hasobject:
+        for start in range(0, node.shape[0] if node.shape else 1, ROWS):
+            node[start : start + ROWS] if node.shape else node[()]
 
+
+# What the library follows: the index of chunks, attributes, the heap of strings.
+STEPS: tuple[Callable[[Any], Any], ...] = (
+    lambda node: node.chunks and node.id.get_num_chunks(),
+    lambda node: dict(node.attrs.items()),
+    _read_strings,
+)
 
 if __name__ == "__main__":
     sys.exit(walk(sys.argv[1], int(sys.argv[2]), sys.argv[3] == "contents"))

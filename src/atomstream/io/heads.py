@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from atomstream.exceptions import InputError
 
@@ -14,13 +16,12 @@ __all__ = [
     "NOTHING",
     "SAY_COMMA",
     "UNNAMED",
+    "Head",
     "Naming",
     "chosen",
-    "has_header",
-    "is_number",
+    "entry_of",
+    "head_of",
     "number_of",
-    "parsed",
-    "refuse_none",
     "refuse_texts",
     "texts_in",
 ]
@@ -28,7 +29,7 @@ __all__ = [
 NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A"]
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"
-MOST_NAMED = 5  # columns that a message lists
+MAX_NAMES = 5  # columns that a message lists
 
 
 @dataclass(frozen=True)
@@ -49,18 +50,40 @@ class Naming:
     known: Sequence[str] = ()
     kept: bool = False
 
-    def places(self, names: list[str], source: str, own: Sequence[str] = ()) -> list[int]:
-        """Return their places, first those of the file's own row names."""
-        listed = [*own, *(name for name in self.known if name in names)]
-        found = chosen(names, [*listed, *self.ids], source) if listed or self.ids else []
-        return list(dict.fromkeys(found))
+    def places(
+        self, names: list[str], source: str, rows: Sequence[Sequence[str]] = (), some: bool = False
+    ) -> list[int]:
+        """Return the places of these columns.
+
+        Parameters
+        ----------
+        names : list of str
+            Of all columns.
+        source : str
+            Name of the table, for messages.
+        rows : sequence of sequences of str, default=()
+            First rows of a table of text.
+        some : bool, default=False
+            Whether columns of numbers were chosen by name.
+        """
+        wanted = [*(name for name in self.known if name in names), *self.ids]
+        return list(dict.fromkeys(chosen(names, wanted, source))) if wanted else []
 
 
 UNNAMED = Naming()
 
 
-def parsed(sample: str, name: str, decimal: str = ".") -> tuple[str, list[list[str]]]:
-    """Return the delimiter and the fields of the first lines.
+class Head(NamedTuple):
+    """The beginning of a table of text."""
+
+    delimiter: str
+    header: bool  # whether the first line names the columns
+    names: list[str]  # else they have numbers
+    rows: list[list[str]]  # the first ones
+
+
+def head_of(sample: str, name: str, decimal: str = ".") -> Head:
+    """Return what the first lines of a table tell.
 
     Raises
     ------
@@ -70,7 +93,7 @@ def parsed(sample: str, name: str, decimal: str = ".") -> tuple[str, list[list[s
     """
     if decimal not in (".", ","):
         raise InputError(f"decimal is {decimal!r:.40}, needed is '.' or ','.")
-    lines = [line for line in sample.removeprefix("\ufeff").splitlines() if line.strip()]
+    lines = [line for line in sample.splitlines() if line.strip()]
     if not lines:
         raise InputError(f"{name} has no lines.")
     if "\0" in sample:
@@ -83,7 +106,9 @@ def parsed(sample: str, name: str, decimal: str = ".") -> tuple[str, list[list[s
     rows = list(csv.reader(lines, delimiter=delimiter))
     if delimiter == "," and others in unquoted:
         _check_decimal(list(csv.reader(lines, delimiter=others)), name)
-    return delimiter, rows
+    header = _has_header(rows, decimal)
+    names = rows[0] if header else [str(number + 1) for number in range(len(rows[0]))]
+    return Head(delimiter, header, names, rows[header:])
 
 
 def _check_decimal(rows: list[list[str]], name: str) -> None:
@@ -93,39 +118,46 @@ def _check_decimal(rows: list[list[str]], name: str) -> None:
         raise InputError(f"{name} has decimal commas, as in {found!r}; {SAY_COMMA}.")
 
 
-def number_of(field: str, decimal: str = ".") -> float:
+def number_of(field: Any, decimal: str = ".") -> float:
     """Return the number in a field; beside decimal commas a point may mean thousands: refused.
 
     Raises
     ------
-    ValueError
-        For other texts.
+    TypeError, ValueError
+        For what is no number.
     """
-    if decimal == ",":
-        if "." in field:
-            raise ValueError(field)
-        field = field.replace(",", ".")
-    return float(field.replace("_", "x"))
+    if isinstance(field, str):
+        if decimal == ",":
+            field = field.replace(".", "x").replace(",", ".")
+        field = field.replace("_", "x")
+    return float(field)
 
 
-def is_number(field: str, decimal: str = ".") -> bool:
+def entry_of(field: Any, decimal: str = ".") -> float:
+    """Return the number in a field of a table; NaN for one of the signs of a missing entry."""
+    if field is None or (isinstance(field, str) and field.strip() in NOTHING):
+        return math.nan
+    return number_of(field, decimal)
+
+
+def _is_entry(field: str, decimal: str) -> bool:
     """Return whether a field is a number, or one of the signs of a missing entry."""
     try:
-        number_of(field, decimal)
-    except ValueError:
-        return field.strip() in NOTHING
+        entry_of(field, decimal)
+    except (TypeError, ValueError):
+        return False
     return True
 
 
-def has_header(rows: list[list[str]], decimal: str = ".") -> bool:
+def _has_header(rows: list[list[str]], decimal: str) -> bool:
     """Return whether the first line is a header: only texts, or a text above a number."""
-    texts = [not is_number(field, decimal) for field in rows[0]]
+    texts = [not _is_entry(field, decimal) for field in rows[0]]
     empty = [field.strip() in NOTHING for field in rows[0]]
     if any(texts) and all(text or nothing for text, nothing in zip(texts, empty, strict=True)):
         return True
     below = rows[1] if rows[1:] else []
     pairs = zip(texts, below, strict=False)
-    return any(text and is_number(field, decimal) for text, field in pairs)
+    return any(text and _is_entry(field, decimal) for text, field in pairs)
 
 
 def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
@@ -149,14 +181,8 @@ def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name)[:40] for name in names[:MOST_NAMED])
-    return shown + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
-
-
-def refuse_none(kept: list[int], name: str) -> None:
-    """Raise where all columns name rows."""
-    if not kept:
-        raise InputError(f"{name} has no columns to learn from: all of them name rows.")
+    shown = ", ".join(repr(name)[:40] for name in names[:MAX_NAMES])
+    return shown + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
 
 
 def refuse_texts(texts: dict[str, str], name: str) -> None:
@@ -179,7 +205,7 @@ def texts_in(
     texts: dict[str, str] = {}
     for i in kept:
         fields = [row[i] for row in rows if i < len(row)]
-        wrong = [field for field in fields if not is_number(field, decimal)]
+        wrong = [field for field in fields if not _is_entry(field, decimal)]
         if wrong and (len(wrong) == len(fields) or not lenient):
             texts[names[i]] = wrong[0]
     return texts

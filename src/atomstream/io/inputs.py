@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.exceptions import InputError
-from atomstream.io import arrays, tables
+from atomstream.io import arrays
 from atomstream.io.feed import Feed, Position
 from atomstream.io.heads import UNNAMED, Naming
 from atomstream.io.images import ENDINGS, Pictures
-from atomstream.io.json_lines import JsonLines
-from atomstream.io.parquet import Parquet
 from atomstream.io.source import Source, reading
+from atomstream.io.table import DelimitedTable, JsonTable, ParquetTable
 
 __all__ = [
     "Feed",
@@ -80,9 +79,13 @@ Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 
 
 def _lines(path: Path | None, options: InputOptions) -> Source:
-    return tables.Lines(
+    return DelimitedTable(
         path, options.columns, options.decimal, skip=options.skip, naming=options.naming
     )
+
+
+def _json(path: Path, options: InputOptions) -> Source:
+    return JsonTable(path, options.columns, skip=options.skip, naming=options.naming)
 
 
 def _zarr(path: Path, options: InputOptions) -> Source:
@@ -98,8 +101,9 @@ KINDS: dict[str, Reader] = {
     ".tsv": _lines,
     ".csv.gz": _lines,
     ".tsv.gz": _lines,
-    ".jsonl": lambda path, options: JsonLines(path, options.columns),
-    ".parquet": lambda path, options: Parquet(path, options.columns, options.naming),
+    ".jsonl": _json,
+    ".jsonl.gz": _json,
+    ".parquet": lambda path, options: ParquetTable(path, options.columns, options.naming),
     ".npy": lambda path, options: arrays.npy(path, options.sample_axes),
     ".npz": lambda path, options: arrays.npz(path, options.key, options.sample_axes),
     ".mtx": lambda path, _: arrays.matrix_market(path),
@@ -223,14 +227,13 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
 
 def _check_together(sources: list[Source], images: list[Path], options: InputOptions) -> None:
     """Check that inputs agree with each other and with the options."""
-    without_columns = [source for source in sources if not source.has_columns]
-    if options.columns and (images or without_columns):
-        other = images[0] if images else without_columns[0].name
-        raise InputError(f"--columns chooses columns of tables, and {other} is not a table.")
-    asked = options.naming.ids
-    if asked and (images or without_columns):
-        other = images[0] if images else without_columns[0].name
-        raise InputError(f"--id names columns of tables, and {other} is not a table.")
+    others = [*map(str, images), *(source.name for source in sources if not source.has_columns)]
+    for option, columns in (
+        ("--columns chooses", options.columns),
+        ("--id names", options.naming.ids),
+    ):
+        if columns and others:
+            raise InputError(f"{option} columns of tables, and {others[0]} is not a table.")
     if images and sources:
         raise InputError(
             f"Images and tables cannot be learned together: {images[0]} and {sources[0].name}."

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +13,16 @@ from numpy.typing import NDArray
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.budget import need
-from atomstream.io.heads import NOTHING, chosen, has_header, number_of, parsed, refuse_texts
+from atomstream.io.heads import Naming, chosen
 from atomstream.io.outputs import write_table
 from atomstream.io.source import reading
-from atomstream.io.tables import SAMPLE, Stream
+from atomstream.io.table import DelimitedTable
 
 __all__ = ["SeriesTable", "read_series"]
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
-FIELDS = 1 << 16  # that are read together
-LABEL = 80  # bytes of a time as text
+BYTES_PER_TIME = 80  # as text
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 
 
@@ -120,70 +116,34 @@ def read_series(
     path = Path(path)
     if not path.exists():
         raise InputError(f"There is no {path}.")
-    packed = path.suffix == ".gz"
-    with (
-        reading(str(path)),
-        gzip.open(path) if packed else path.open("rb", buffering=0) as file,
-    ):
-        stream = Stream(file.readinto, str(path))
-        delimiter, rows = parsed(stream.peek(SAMPLE).decode("utf-8-sig"), str(path), decimal)
-        header = has_header(rows, decimal)
-        names = rows[0] if header else [str(number + 1) for number in range(len(rows[0]))]
-        place = None if time is None else chosen(names, (time,), str(path))[0]
-        if place is None and rows[header:] and _like_dates(rows[header][0], bool(columns)):
-            place = 0
-        kept = [i for i in chosen(names, columns, str(path)) if columns or i != place]
-        if place in kept or not kept:
-            raise InputError(
-                f"{path} has no column of numbers beside the times; choose others with --columns."
-            )
-        lines = csv.reader(_lines(stream.chunks(skip_first=header), path), delimiter=delimiter)
-        labels: list[str] = []
-        blocks = [np.empty((0, len(kept)))]
-        for rows in _some(lines, len(names), path):
-            labels += () if place is None else (row[place].strip() for row in rows)
-            block = np.empty((len(rows), len(kept)))
-            for row, fields in zip(block, rows, strict=True):
-                row[:] = [_number(fields[i], names[i], path, decimal) for i in kept]
-            blocks.append(block)
-            held = 2 * sum(block.nbytes for block in blocks)  # once apart, once together
-            need(held + LABEL * len(labels), str(path))
-    values = np.concatenate(blocks)
-    if not len(values):
-        raise InputError(f"{path} has a header and no rows.")
-    times = np.arange(1, len(values) + 1) if place is None else _times(labels, names[place], path)
-    name = "row" if place is None else names[place]
-    return SeriesTable(values, [names[i] for i in kept], times, name, str(path))
+    with reading(str(path)):
+        table = DelimitedTable(path, columns, decimal, naming=_TimeColumn(kept=True, time=time))
+    blocks: list[NDArray] = []
+    times: list[str] = []
+    for block in table.blocks(0, 0):
+        blocks.append(block.X)
+        times += [field.strip() for part in block.labels[-1:] for field in part]
+        held = 2 * sum(block.nbytes for block in blocks)  # once apart, once together
+        need(held + BYTES_PER_TIME * len(times), str(path))
+    values, name = np.concatenate(blocks), table.row_names[-1] if table.row_names else "row"
+    labels = _times(times, name, path) if times else np.arange(1, len(values) + 1)
+    return SeriesTable(values, table.columns, labels, name, str(path))
 
 
-def _like_dates(field: str, columns: bool) -> bool:
-    """Return whether the first column holds times: a number in it would not look like a date."""
-    field = field.strip()
-    return bool(DATE.fullmatch(field) or (not columns and LIKE_DATE.match(field)))
+@dataclass(frozen=True)
+class _TimeColumn(Naming):
+    """The column of times: the one with this name, or the first one, if it holds dates."""
 
+    time: str | None = None
 
-def _lines(chunks: Iterable[memoryview], path: Path) -> Iterator[str]:
-    """Yield the lines of text that are not empty."""
-    for chunk in chunks:
-        for line in bytes(chunk).decode("utf-8").split("\n"):
-            if "\0" in line:
-                raise InputError(f"{path} holds zero bytes, needed are lines of text.")
-            if line.strip():
-                yield line
-
-
-def _some(lines: Iterator[list[str]], width: int, path: Path) -> Iterator[list[list[str]]]:
-    """Yield rows of equal width, some at a time."""
-    n_rows = 0
-    while rows := list(islice(lines, max(1, FIELDS // width))):
-        for number, row in enumerate(rows, n_rows):
-            if len(row) != width:
-                raise InputError(
-                    f"Expected {counted(width, 'column')} in row {number} of {path} (counted "
-                    f"from 0), got {len(row)}."
-                )
-        yield rows
-        n_rows += len(rows)
+    def places(
+        self, names: list[str], source: str, rows: Sequence[Sequence[str]] = (), some: bool = False
+    ) -> list[int]:
+        """Return its place, if there is one; a number in it would not look like a date."""
+        if self.time is not None:
+            return chosen(names, (self.time,), source)
+        first = rows[0][0].strip() if rows else ""
+        return [0] if DATE.fullmatch(first) or (not some and LIKE_DATE.match(first)) else []
 
 
 def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
@@ -200,13 +160,3 @@ def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
         f"Column {name!r} of {path} holds {odd!r:.60}, needed are dates such as 2020-04, "
         "2020-04-12 or 2020-04-12 18:00, or whole numbers."
     )
-
-
-def _number(field: str, name: str, path: Path, decimal: str) -> float:
-    """Return the number in a field of a column; NaN where it is missing."""
-    try:
-        return number_of(field, decimal)
-    except ValueError:
-        if field.strip() not in NOTHING:
-            refuse_texts({name: field}, str(path))
-        return np.nan

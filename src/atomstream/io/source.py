@@ -156,7 +156,7 @@ def reading(name: str) -> Iterator[None]:
     """Turn any error of a parser into an InputError that names the input."""
     try:
         yield
-    except (InputError, MemoryError):
+    except (InputError, MemoryError, Warning):
         raise
     except Exception as error:
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from atomstream.exceptions import InputError
 from atomstream.io import arrays
 from atomstream.io.budget import need
 from atomstream.io.heads import chosen
-from atomstream.io.inputs import InputOptions, open_inputs, reader_of
+from atomstream.io.inputs import InputOptions, check_axes, open_inputs, reader_of
 from atomstream.io.source import Block, Source, check_numeric, files_of, reading
 
 __all__ = ["Tensor", "open_tensor"]
@@ -119,24 +118,7 @@ def open_tensor(
     if columns and ending != ".parquet":
         raise InputError(f"--columns chooses columns of Parquet files, {path} is none.")
     with reading(str(path)):
-        return KINDS.get(ending or "", _registered)(path, _Wanted(key, axis, columns, known))
-
-
-class _Moved:
-    """An array whose axis of the samples comes first; slices are read when they are asked for."""
-
-    def __init__(self, array: Any, axis: int) -> None:
-        self._array, self._axis = array, axis
-        self.shape = (array.shape[axis], *_without(tuple(array.shape), axis))
-        self.dtype = np.dtype(array.dtype)
-
-    def __getitem__(self, rows: slice) -> NDArray:
-        part = self._array[(*(slice(None),) * self._axis, rows)]
-        return np.moveaxis(np.asarray(part), self._axis, 0)
-
-
-def _npy(path: Path, wanted: _Wanted) -> Tensor:
-    return _dense(path, np.load(path, mmap_mode="r", allow_pickle=False), wanted)
+        return KINDS.get(ending or "", _rows)(path, _Wanted(key, axis, columns, known))
 
 
 def _npz(path: Path, wanted: _Wanted) -> Tensor:
@@ -145,24 +127,19 @@ def _npz(path: Path, wanted: _Wanted) -> Tensor:
         if {"coords", "data", "shape"} <= set(archive.files) and wanted.key is None:
             arrays.check_archive(path)
             return _coordinates(path, archive, wanted)
-    return _rows(path, arrays.npz(path, wanted.key), wanted)
+    return _rows(path, wanted)
 
 
-def _registered(path: Path, wanted: _Wanted) -> Tensor:
+def _rows(path: Path, wanted: _Wanted) -> Tensor:
     """Open a file by the reader of rows that its ending has, such as one of the user."""
-    return _rows(path, open_inputs([str(path)], InputOptions(key=wanted.key))[0], wanted)
-
-
-def _rows(path: Path, rows: Source, wanted: _Wanted) -> Tensor:
-    """Return rows with the shape of their samples as a tensor."""
+    options = InputOptions(key=wanted.key)
+    rows = open_inputs([str(path)], options)[0]
     shape = (rows.n_rows or 0, *(rows.shape or (rows.n_features,)))
     axis = _axis(path, shape, None, wanted.axis)
-    if axis == 0:
-        return Tensor(rows, shape[1:], 0, None)
-    need(16.0 * math.prod(shape), str(path))
-    return _dense(
-        path, np.concatenate([block.X for block in rows.blocks(0, 0)]).reshape(shape), wanted
-    )
+    if axis:
+        rows = open_inputs([str(path)], replace(options, sample_axes=(axis,)))[0]
+        check_axes([rows], axis)
+    return Tensor(rows, _without(shape, axis), axis, None)
 
 
 def _zarr(path: Path, wanted: _Wanted) -> Tensor:
@@ -205,8 +182,8 @@ def _labelled(path: Path, wanted: _Wanted, opened: Callable[[Any], Any]) -> Tens
 
 def _dense(path: Path, array: Any, wanted: _Wanted, named: _Named | None = None) -> Tensor:
     axis = _axis(path, tuple(array.shape), named, wanted.axis)
-    moved = _Moved(array, axis)
-    return Tensor(arrays.Sliced(moved, path, files_of(path)), moved.shape[1:], axis, named)
+    rows = arrays.Sliced(array, path, files_of(path), (axis,))
+    return Tensor(rows, _without(tuple(array.shape), axis), axis, named)
 
 
 def _coordinates(path: Path, archive: Any, wanted: _Wanted) -> Tensor:
@@ -317,7 +294,7 @@ def _without(items: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
 
 
 KINDS: dict[str, Callable[[Path, _Wanted], Tensor]] = {
-    ".npy": _npy,
+    ".npy": _rows,
     ".npz": _npz,
     ".zarr": _zarr,
     ".zarr.zip": _zarr,

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.extras import library
 from atomstream.exceptions import InputError
-from atomstream.io import arrays
 from atomstream.io.budget import need
 from atomstream.io.images import ENDINGS, LUMA, is_color, load_image
+from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.io.source import Source, files_of, fingerprint, reading, row_blocks
 
 __all__ = [
@@ -36,12 +36,7 @@ PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts
 CODED = (".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".wmv")
 DECODERS = ("av", "imageio_ffmpeg")  # any of them serves imageio
-ARRAYS: dict[str, Callable[[Path, str | None], Source]] = {
-    ".npy": lambda path, _: arrays.npy(path),
-    ".npz": arrays.npz,
-    ".zarr": arrays.zarr_array,
-    ".zarr.zip": arrays.zarr_array,
-}
+ARRAYS = (".npy", ".npz", ".zarr", ".zarr.zip")
 
 
 def as_frames(video: object, *, grey: bool = False) -> Iterator[NDArray]:
@@ -191,7 +186,7 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
         raise InputError(f"There is no {path}.")
     with reading(str(path)):
         if ending in ARRAYS:
-            return _array(path, ARRAYS[ending](path, key))
+            return _array(path, open_inputs([str(path)], InputOptions(key=key))[0])
         if path.is_dir():
             return _folder(path, grey)
         if ending is None:

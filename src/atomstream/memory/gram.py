@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
 from atomstream.core.checks import check_arrays
-from atomstream.core.low_rank import Product, Sums, blend, scale_columns, scale_rows
 from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
+from atomstream.dictionaries.low_rank import Product, Sums, blend
 from atomstream.losses import Loss, squared_norms
 from atomstream.memory.base import Delta, Memory, Statistics
 
@@ -66,7 +66,7 @@ class Aggregates(Memory[GramDelta]):
         A.
     cross : ndarray of shape (n_components, n_features), or Product
         B; where asked for, as a product of what made it for as long as that is smaller
-        (`atomstream.core.low_rank`).
+        (`atomstream.dictionaries.low_rank`).
     constant : float
         The same average of |x|^2 / 2 + penalty of the code.
 
@@ -111,7 +111,7 @@ class Aggregates(Memory[GramDelta]):
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
         vars(self).update(
-            gram=self.gram * scale * scale[:, None], cross=scale_rows(self.cross, scale)
+            gram=self.gram * scale * scale[:, None], cross=self.cross * scale[:, None]
         )
 
     def rescale_features(self, scale: NDArray, energy: NDArray) -> None:
@@ -121,7 +121,7 @@ class Aggregates(Memory[GramDelta]):
         where ``energy`` is the mean square of each feature by the weights of the memory.
         """
         constant = self.constant + 0.5 * float(energy @ (scale**2 - 1))
-        vars(self).update(cross=scale_columns(self.cross, scale), constant=constant)
+        vars(self).update(cross=self.cross * scale, constant=constant)
 
     def value(self, dictionary: Dictionary) -> float:
         r"""Return the average objective of past samples at their stored codes, :math:`\hat f_t(D)`.

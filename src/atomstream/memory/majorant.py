@@ -69,7 +69,6 @@ class Majorants(Memory[Any]):
     """
 
     SAVED = ("exponents", *MAJORANT_SUMS, "columns")
-    ABSENT: ClassVar[dict[str, Any]] = dict.fromkeys(("plus", "minus", *QUADRATIC, "columns"))
     columns: ColumnSums | None = None
 
     def __init__(self, n_components: int, n_features: int, exponents: tuple[float, float]) -> None:

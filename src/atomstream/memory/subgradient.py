@@ -115,7 +115,7 @@ class Subgradient(Memory[SubgradientDelta]):
     def merge(self, other: Self, share: float) -> None:
         """Refuse: two sequences of steps have no common one."""
         raise ValueError(
-            "Runs of projected subgradient steps do not merge; learn with method='auto' for that."
+            "Runs of projected subgradient steps do not merge; learn with updater='auto' for that."
         )
 
 

@@ -12,24 +12,26 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import atomstream
 from atomstream.core.checks import counted
 from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
+from atomstream.files.codec import write_model
 from atomstream.history import Trace
-from atomstream.io.codec import write_model
 from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.io.source import Input
 from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Task, checked, task_named
-from atomstream.watch.lives import Event
+
+if TYPE_CHECKING:
+    from atomstream.watch.lives import Event
 
 log = logging.getLogger(__name__)
 
 GLANCE = 0.05  # seconds after which a look at the lock is over
-FORMAT = 1  # of folders; one that says nothing of it is older than this number
+FORMAT = 1  # of folders
 STEP = re.compile(r"step-(\d+)\.atoms")
 
 
@@ -100,10 +102,10 @@ class RunFolder:
                 f"{self.path}"
             )
         facts = self._facts()
-        if isinstance(facts.get("format"), int) and facts["format"] > FORMAT:
+        if facts.get("format") != FORMAT:
             raise NewerFormatError(
-                f"{self.path} was begun by atomstream {facts.get('library')!s:.40} and has format "
-                f"{facts['format']}, this release reads {FORMAT}; install a later one."
+                f"{self.path} was begun by atomstream {facts.get('library')!s:.40} in format "
+                f"{facts.get('format')!r:.20}, and this release reads format {FORMAT} only."
             )
 
     def _check_entries(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
@@ -18,8 +17,7 @@ from atomstream.exceptions import (
     InputError,
     ModelFileError,
 )
-from atomstream.history import FIELDS
-from atomstream.io.codec import SENSELESS, read_model
+from atomstream.files.codec import SENSELESS, read_model
 
 __all__ = ["history_of", "making_sense", "read_checkpoint"]
 
@@ -40,13 +38,11 @@ def read_checkpoint(path: Path) -> tuple[Any, dict[str, Any]]:
             raise CorruptModelError(
                 f"{path} has a note that makes no sense: {name} = {value!r:.80}."
             )
-    if len(notes.get("n_samples", ())) != len(notes.get("objective", ())):
-        raise CorruptModelError(f"{path} has notes of different lengths: n_samples and objective.")
     return model, notes
 
 
 def history_of(notes: dict[str, Any]) -> History:
-    """Return the history that notes hold; older ones hold the objective alone.
+    """Return the history that notes hold, an empty one for a model without a run.
 
     Raises
     ------
@@ -56,13 +52,6 @@ def history_of(notes: dict[str, Any]) -> History:
     history = History()
     if "history" in notes:
         history.restore(notes["history"])
-        return history
-    samples, objective = notes.get("n_samples", np.empty(0)), notes.get("objective", np.empty(0))
-    unknown = dict.fromkeys(FIELDS, [math.nan] * len(samples))
-    known = {"n_samples": samples.tolist(), "objective": objective.tolist()}
-    history.points = {name: list(known.get(name, unknown[name])) for name in FIELDS}
-    history.points["usage"] = [[] for _ in samples]
-    history.every = notes.get("every", 1)
     return history
 
 
@@ -128,9 +117,6 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "settings": _texts,
     "finished": lambda value: type(value) is bool,
     "history": lambda value: isinstance(value, dict),
-    "every": lambda value: _whole(value, 1),
-    "n_samples": lambda value: _array(value, "iu", 1, 0),
-    "objective": lambda value: _array(value, "f", 1),
     "position": lambda value: _wholes(value, 4),
     "horizon": _number,
     "skipped_shards": _texts,
@@ -139,6 +125,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "shape": lambda value: value is None or _wholes(value, 16, 1),
     "names": lambda value: value is None or _texts(value),
     "holdout": lambda value: isinstance(value, dict),
+    "deviation": lambda value: value is None or _array(value, "f", 1, 0),
     "figures": _figures,
     **dict.fromkeys(
         (

@@ -99,15 +99,15 @@ class Run:
             Where settings that decide what is learned are not those of the file.
         """
         settings = self.task.settings
-        if not set(notes.get("settings", ())) <= set(settings.decisive()):
+        if not set(notes["settings"]) <= set(settings.decisive()):
             raise InputError(
                 f"The settings of {self.folder.path} were changed after it had begun; bring "
                 f"run.toml back, or begin another run with: atomstream {settings.COMMAND} --config "
                 f"{self.folder.path}/run.toml --out ANOTHER_RUN"
             )
         self.task.restore(model, notes)
-        self.seconds, self.warnings = notes["seconds"], list(notes.get("warnings", ()))
-        self._finished = bool(notes.get("finished", True))  # older runs were saved when complete
+        self.seconds, self.warnings = notes["seconds"], list(notes["warnings"])
+        self._finished = notes["finished"]
         self.history = history_of(notes)
         self.history.look(self.learner)
 

@@ -8,17 +8,18 @@ import tomllib
 import types
 import typing
 from dataclasses import Field, dataclass, field, fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from atomstream.core.parameters import Kind, Parameter, number, whole
+from atomstream.estimators._foreign import RENAMED
+
 MOST = 2**31
-SCHEDULES = (
-    "Weights of the past: power, harmonic, polynomial, log_polynomial, constant or adaptive."
-)
 DOMAIN = "domain"  # the key of a run.toml that names the task
 
 
-def option(default: Any, text: str, **known: Any) -> Any:
+def option(default: Any, text: str, kind: Kind | Parameter | None = None, **known: Any) -> Any:
     """Return a field of settings that knows all that its option needs.
 
     Parameters
@@ -27,15 +28,33 @@ def option(default: Any, text: str, **known: Any) -> Any:
         None stands for the default of the estimator, or for "not given".
     text : str
         Help, without the default.
+    kind : Kind or Parameter, optional
+        What it may be, besides of its type.
     **known
-        ``least`` : smallest value allowed; ``above`` and ``below`` : open bounds;
-        ``choices`` : the values allowed; ``sets`` : the parameter of the estimator that it sets;
-        ``shown`` : what the help says of a default of None; ``duration`` : whether it is a time;
-        ``whole`` : whether items are never split at commas; ``also`` : another name of the option;
-        ``listed`` : whether commas part the items of one option; ``free`` : whether it only says
-        how long, how often saved, or on how many cores, and does not decide what is learned.
+        ``sets`` : the parameter of the estimator that it sets; ``shown`` : what the help says of a
+        default of None; ``duration`` : whether it is a time; ``whole`` : whether items are never
+        split at commas; ``also`` : another name of the option; ``listed`` : whether commas part the
+        items of one option; ``free`` : whether it only says how long, how often saved, or on how
+        many cores, and does not decide what is learned.
     """
-    return field(default=default, metadata={"help": text, **known})
+    return field(default=default, metadata={"help": text, "kind": kind, **known})
+
+
+def sets(model: Any, name: str, **known: Any) -> Any:
+    """Return a field of settings that sets a parameter of an estimator, as it is declared there.
+
+    Parameters
+    ----------
+    model : type
+    name : str
+        Of the parameter.
+    **known
+        As for `option`; ``default`` and ``help`` where those of the estimator do not serve.
+    """
+    declared = model.PARAMETERS[name]
+    default = known.pop("default", signature(model).parameters[name].default)
+    text = known.pop("help", declared.help)
+    return option(default, text, declared, sets=name, model=model, **known)
 
 
 @dataclass(frozen=True)
@@ -72,11 +91,13 @@ class Settings:
             raise ValueError(f"{self.ONE_INPUT}, got {len(self.inputs)}.")
         self.new_model().check()
 
-    def parameters(self, *, free: bool = False) -> dict[str, Any]:
+    def parameters(self, model: type | None = None, *, free: bool = False) -> dict[str, Any]:
         """Return the parameters of the estimator that fields set; those of None are left out.
 
         Parameters
         ----------
+        model : type, optional
+            Leave out what fields set of other estimators.
         free : bool, default=False
             Return only those that a run may change when it is continued.
         """
@@ -85,6 +106,7 @@ class Settings:
             meta["sets"]: value
             for meta, value in known
             if "sets" in meta and value is not None and (meta.get("free") or not free)
+            if model is None or meta.get("model", model) is model
         }
 
     def changed(self, **changes: Any) -> Self:
@@ -102,11 +124,11 @@ class Settings:
 class checkpoints:  # noqa: N801 - a group of fields, mixed into settings
     """The fields of every run that can be stopped and resumed."""
 
-    seed: int = option(0, "Random seed.", least=0, sets="random_state")
+    seed: int = option(0, "Random seed.", whole(0), sets="random_state")
     checkpoint_every: float | None = option(
-        None, "Time between checkpoints.", least=0, duration=True, free=True, shown="1m"
+        None, "Time between checkpoints.", number(), duration=True, free=True, shown="1m"
     )
-    keep: int = option(3, "Number of checkpoints to keep.", least=1, free=True)
+    keep: int = option(3, "Number of checkpoints to keep.", whole(), free=True)
 
 
 def read_settings(path: str | Path, kind: type[Settings]) -> dict[str, Any]:
@@ -125,6 +147,8 @@ def read_settings(path: str | Path, kind: type[Settings]) -> dict[str, Any]:
         )
     known = [each.name for each in fields(kind)]
     for name in found:
+        if RENAMED.get(name) in known:
+            raise ValueError(f"{path} sets {name!r}: {name} is called {RENAMED[name]} now.")
         if name not in known:
             raise ValueError(
                 f"{path} sets {name!r}, which is no setting; known are {', '.join(known)}."
@@ -165,21 +189,11 @@ def _toml(value: object) -> str:
 
 
 def _check_bounds(each: Field[Any], value: object) -> None:
-    """Raise ValueError for a number out of bounds, or for none of the choices."""
-    known, name = each.metadata, each.name
-    if "choices" in known and value not in known["choices"]:
-        listed = known["choices"]
-        needed = " or ".join(listed) if len(listed) < 3 else f"one of {', '.join(listed)}"
-        raise ValueError(f"{name} is {value!r}, needed is {needed}.")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return
-    low, high = known.get("above"), known.get("below")
-    if "least" in known and not known["least"] <= value < math.inf:
-        raise ValueError(f"{name} is {value!r}, needed is at least {known['least']}.")
-    if (low is not None and not low < value < math.inf) or (high is not None and not value < high):
-        bounds = [f"above {low}"] * (low is not None) + [f"below {high}"] * (high is not None)
-        raise ValueError(f"{name} is {value!r}, needed is a number {' and '.join(bounds)}.")
-    if value > MOST:
+    """Raise ValueError for a value that is not of its kind."""
+    kind, name = each.metadata.get("kind"), each.name
+    if kind is not None and not kind.accepts(value):
+        raise ValueError(f"{name} is {value!r}, needed is {kind}.")
+    if isinstance(value, int | float) and value > MOST:
         raise ValueError(f"{name} is {value!r}, needed is at most {MOST}.")
 
 

@@ -108,8 +108,6 @@ class Task(ABC):
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether a run with these notes is complete; None where that cannot be said."""
-        if "position" not in notes:
-            return True  # older runs of such kinds were written when all was done
         return bool(notes["position"][0] >= (getattr(settings, cls.goal) if cls.goal else 1))
 
     @classmethod

@@ -119,14 +119,6 @@ class MotifPivot(MotifChain[bool]):
         pivot(source_of(rng), state, found, thin, walk, self._tree[:3], lists)
         return found, state
 
-    def root_step(self, v: int) -> tuple[NDArray, NDArray]:
-        """Return where the root may go from a node (itself last), and the probabilities."""
-        # Metropolis-Hastings with a neighbour as proposal: a walk meets nodes in proportion to
-        # their degrees, so the target over the degree is compared. What is refused stays.
-        near = self._walk[1][self._walk[0][v] : self._walk[0][v + 1]]
-        chances = np.minimum(1, self._ratio[near] / self._ratio[v]) / len(near)
-        return np.append(near, v), np.append(chances, 1 - chances.sum())
-
     @property
     def root_weights(self) -> NDArray:
         """Weight of all copies with each node as their root, (n_nodes,); approximate: 1 or 0."""

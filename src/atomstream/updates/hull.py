@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,6 +80,8 @@ class RowWise:
         ``(batch, rng) -> atom that each row is offered to``, -1 for the one with the largest
         coefficient.
     updater : HullUpdate
+    explainer : Explainer
+        How batches are coded and measured outside of the walk.
     gap : float, default=1e-4
         How exactly the problem of a row is solved: by how much the surrogate may lie above its
         minimum, relatively.
@@ -100,6 +102,7 @@ class RowWise:
     coder: Coder
     assign: Callable[[Batch, np.random.Generator], NDArray]
     updater: HullUpdate
+    explainer: Any
     gap: float = GAP
     missing: bool = False
 
@@ -138,8 +141,12 @@ class RowWise:
         state.usage.absorb(delta, energy, gram)
         return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
 
+    def explain(self, batch: Batch, dictionary: Any, how: Any) -> Any:
+        """Code a batch by hulls that stay as they are, and measure what it adds."""
+        return self.explainer.explain(batch, dictionary, self, how)
+
     def without_reseeding(self) -> RowWise:
-        """Return the method as it is: it replaces no atom."""
+        """Return the algorithm as it is: it replaces no atom."""
         return self
 
     def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:

@@ -70,10 +70,6 @@ def test_windows_of_one_and_several_series():
     assert_array_equal(next(streams.windows(series[:, 0], 3, stride=2)), [[0, 2, 4], [4, 6, 8]])
 
 
-def test_interleave_takes_turns_until_all_have_ended():
-    assert list(streams.interleave("ad", "b", "ce")) == ["a", "b", "c", "d", "e"]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

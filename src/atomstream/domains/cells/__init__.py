@@ -1,5 +1,6 @@
 """Cells and genes: AnnData in, in blocks that stay on disk, and programs and usages out."""
 
+from atomstream.domains.cells.cell_rows import Cells as Cells
 from atomstream.domains.cells.counts import Genes, batches, overdispersed, read
 from atomstream.domains.cells.pipeline_tables import write_tables
 from atomstream.domains.cells.programs import annotate

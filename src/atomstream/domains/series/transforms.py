@@ -20,7 +20,7 @@ class _SeriesTransformer(TransformerMixin, BaseEstimator):
     """A transformer from a table to a table of the same form."""
 
     def fit(self, Y: Samples, y: object = None) -> Self:
-        """Learn what `inverse_transform` needs.
+        """Check the values, and learn what the transformer needs of them.
 
         Parameters
         ----------
@@ -28,8 +28,30 @@ class _SeriesTransformer(TransformerMixin, BaseEstimator):
             NaN where an entry is missing.
         y : ignored
         """
-        self.n_features_in_ = Table.of(Y).values.shape[1]
+        table = Table.of(Y)
+        self.n_features_in_ = table.values.shape[1]
+        self._learn(table)
         return self
+
+    def transform(self, Y: Samples) -> Any:
+        """Return the transformed values.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        """
+        table = self._checked(Y)
+        return table.wrap(self._transformed(table.values))
+
+    def inverse_transform(self, Y: Samples) -> Any:
+        """Return the values before they were transformed.
+
+        Parameters
+        ----------
+        Y : table of shape (n_times, n_series)
+        """
+        table = self._checked(Y)
+        return table.wrap(self._undone(table.values))
 
     def _checked(self, Y: Samples) -> Table:
         check_is_fitted(self)
@@ -39,6 +61,15 @@ class _SeriesTransformer(TransformerMixin, BaseEstimator):
                 f"Y has {table.values.shape[1]} series, needed are {self.n_features_in_}."
             )
         return table
+
+    def _learn(self, table: Table) -> None:
+        raise NotImplementedError
+
+    def _transformed(self, values: NDArray) -> NDArray:
+        raise NotImplementedError
+
+    def _undone(self, values: NDArray) -> NDArray:
+        raise NotImplementedError
 
 
 class MovingAverage(_SeriesTransformer):
@@ -67,36 +98,18 @@ class MovingAverage(_SeriesTransformer):
         self.size = size
         self.follows = follows
 
-    def fit(self, Y: Samples, y: object = None) -> Self:
-        """Keep the last values, which are needed to invert means that follow the table.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-        y : ignored
-        """
+    def _learn(self, table: Table) -> None:
+        """Keep the last values, which are needed to invert means that follow the table."""
         check_count("size", self.size)
-        super().fit(Y)
-        table = Table.of(Y)
-        if self.size > 1:
-            self.last_ = table.values[-(self.size - 1) :]
-        else:
-            self.last_ = np.empty((0, self.n_features_in_))
+        self.last_ = table.values[max(len(table.values) - self.size + 1, 0) :]
         self.form_ = table.form
-        return self
 
-    def transform(self, Y: Samples) -> Any:
-        """Return trailing means; NaN where all values of a mean are missing.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-        """
-        table = self._checked(Y)
-        observed = ~np.isnan(table.values)
-        total = _trailing(np.where(observed, table.values, 0), self.size)
+    def _transformed(self, values: NDArray) -> NDArray:
+        """Return trailing means; NaN where all values of a mean are missing."""
+        observed = ~np.isnan(values)
+        total = _trailing(np.where(observed, values, 0), self.size)
         count = _trailing(observed.astype(float), self.size)
-        return table.wrap(np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0))
+        return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
     def inverse_transform(self, Y: Samples, *, follows: bool | None = None) -> Any:
         """Return the values with these trailing means; exact up to rounding if none is missing.
@@ -133,44 +146,17 @@ class Log1p(_SeriesTransformer):
     array([0., 1.])
     """
 
-    def fit(self, Y: Samples, y: object = None) -> Self:
-        """Check that all values are above -1.
+    def _learn(self, table: Table) -> None:
+        self._transformed(table.values)
 
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-        y : ignored
-        """
-        super().fit(Y)
-        self._check_range(Table.of(Y).values)
-        return self
-
-    def transform(self, Y: Samples) -> Any:
-        """Return log(1 + y).
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-        """
-        table = self._checked(Y)
-        self._check_range(table.values)
-        return table.wrap(np.log1p(table.values))
-
-    def inverse_transform(self, Y: Samples) -> Any:
-        """Return exp(y) - 1.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-        """
-        table = self._checked(Y)
-        return table.wrap(np.expm1(table.values))
-
-    @staticmethod
-    def _check_range(values: NDArray) -> None:
+    def _transformed(self, values: NDArray) -> NDArray:
         least = np.nanmin(values, initial=0)
         if least <= -1:
             raise ValueError(f"log1p needs values above -1, got {least:.4g}.")
+        return np.log1p(values)
+
+    def _undone(self, values: NDArray) -> NDArray:
+        return np.expm1(values)
 
 
 class NonnegativeScaler(_SeriesTransformer):
@@ -203,18 +189,11 @@ class NonnegativeScaler(_SeriesTransformer):
         self.margin = margin
         self.shift = shift
 
-    def fit(self, Y: Samples, y: object = None) -> Self:
-        """Learn the range of each series; a constant one has the scale 1.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-        y : ignored
-        """
+    def _learn(self, table: Table) -> None:
+        """Learn the range of each series; a constant one has the scale 1."""
         if not 0 <= self.margin < np.inf:
             raise ValueError(f"margin must be a number of at least 0, got {self.margin!r}.")
-        super().fit(Y)
-        values = Table.of(Y).values
+        values = table.values
         empty = np.flatnonzero(np.isnan(values).all(axis=0))
         if len(empty):
             raise ValueError(f"Series {int(empty[0])} has no observed value; leave it out.")
@@ -223,28 +202,14 @@ class NonnegativeScaler(_SeriesTransformer):
         self.low_ = low - self.margin * (high - low) if self.shift else np.zeros_like(low)
         low = low if self.shift else self.low_
         self.scale_ = np.where(high > low, high - self.low_, 1.0)
-        return self
 
-    def transform(self, Y: Samples) -> Any:
-        """Return (y - low) / scale, not below 0.
+    def _transformed(self, values: NDArray) -> NDArray:
+        self._check_range(values)
+        return np.maximum((values - self.low_) / self.scale_, 0)
 
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-        """
-        table = self._checked(Y)
-        self._check_range(table.values)
-        return table.wrap(np.maximum((table.values - self.low_) / self.scale_, 0))
-
-    def inverse_transform(self, Y: Samples) -> Any:
-        """Return low + scale y: exact, up to rounding, for values that were not cut.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-        """
-        table = self._checked(Y)
-        return table.wrap(self.low_ + self.scale_ * table.values)
+    def _undone(self, values: NDArray) -> NDArray:
+        """Return low + scale y: exact, up to rounding, for values that were not cut."""
+        return self.low_ + self.scale_ * values
 
     def _check_range(self, values: NDArray) -> None:
         least = np.nanmin(values, initial=0)

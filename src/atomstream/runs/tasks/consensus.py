@@ -19,7 +19,7 @@ from atomstream.io.holdout import Holdout
 from atomstream.io.outputs import write_table
 from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples
-from atomstream.runs.settings import option
+from atomstream.runs.settings import option, sets
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask
 
 MOST_RANKS = 1000
@@ -36,17 +36,10 @@ class ConsensusSettings(RowsSettings):
     atoms: str = option(  # type: ignore[assignment]
         "5-30", "Numbers of atoms to compare: 5-30, or 4,8,12, or both."
     )
-    replicates: int = option(100, "Replicates of each number of atoms.", least=2)
-    batch_size: int = option(512, "Rows per step.", least=1)
-    holdout: float = option(
-        0.1,
-        "Share of the rows that a replicate leaves out, and of the columns hidden in these.",
-        above=0,
-        below=0.5,
-    )
-    bootstrap: bool = option(
-        True, "Count rows a random number of times in each replicate, as intervals need it."
-    )
+    replicates: int = sets(ConsensusNMF, "n_replicates")
+    batch_size: int = sets(ConsensusNMF, "batch_size")
+    holdout: float = sets(ConsensusNMF, "holdout")
+    bootstrap: bool = sets(ConsensusNMF, "bootstrap")
 
     def new_model(self) -> ConsensusNMF:
         """Return the model that will learn."""
@@ -62,14 +55,7 @@ class ConsensusSettings(RowsSettings):
             )
         template = super().new_model().set_params(n_jobs=None)  # threads go over the replicates
         return ConsensusNMF(
-            ranks_of(self.atoms),
-            n_replicates=self.replicates,
-            model=template,
-            holdout=self.holdout,
-            bootstrap=self.bootstrap,
-            batch_size=self.batch_size,
-            n_jobs=self.jobs,
-            random_state=self.seed,
+            ranks_of(self.atoms), **self.parameters(ConsensusNMF), model=template, n_jobs=self.jobs
         )
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.core.checks import counted
+from atomstream.core.parameters import whole
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.images import Pictures
 from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples
-from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, calling
 
 ROUND = 2560  # patches drawn anew at a time: a run rests in between
@@ -30,20 +31,13 @@ class ImageSettings(checkpoints, Settings):
     TASK = "image"
     COMMAND = "image learn"
 
-    atoms: int = option(256, "Number of atoms.", least=1, sets="n_components")
-    patch: int = option(8, "Height and width of a patch, in pixels.", least=2, sets="patch_size")
-    patches: int = option(60_000, "Patches to learn from.", least=1, free=True)
-    alpha: float = option(
-        0.02,
-        "Strength of the l1 penalty on the codes, for images in [0, 1].",
-        least=0,
-        sets="alpha",
-    )
-    nonnegative: bool = option(
-        False, "Learn nonnegative codes and atoms, without centering.", sets="nonnegative"
-    )
-    batch_size: int = option(256, "Patches per step.", least=1, sets="batch_size")
-    jobs: int = option(1, "Threads for coding; -1 takes all.", free=True, sets="n_jobs")
+    atoms: int = sets(ImageDictionary, "n_components")
+    patch: int = sets(ImageDictionary, "patch_size")
+    patches: int = option(60_000, "Patches to learn from.", whole(), free=True)
+    alpha: float = sets(ImageDictionary, "alpha")
+    nonnegative: bool = sets(ImageDictionary, "nonnegative")
+    batch_size: int = sets(ImageDictionary, "batch_size")
+    jobs: int = sets(ImageDictionary, "n_jobs", default=1, free=True)
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""
@@ -60,7 +54,7 @@ class ImageTask(Task):
     """A dictionary of patches, and the images from which rounds of patches are drawn."""
 
     settings_type = ImageSettings
-    summary = "Learn a dictionary of patches that serves denoise, inpaint and compress."
+    summary = "Learn a dictionary of patches that serves denoise and inpaint."
     help = "IMAGES are files or folders of images; all become colour if one of them is."
     argument = "images"
     unit = "patch"

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from atomstream.core.checks import counted
+from atomstream.core.parameters import one_of
 from atomstream.domains.networks import Network
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.io.source import InputFile
 from atomstream.looks.network import READING, read_network
 from atomstream.looks.samples import Sample, Samples
-from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, watched
 from atomstream.samplers.base import patches_of
 
@@ -38,7 +39,7 @@ class edge_reading:  # noqa: N801 - a group of fields, mixed into settings
         r"Sign between the fields of a line; \t is a tab.",
         shown="the sign that most lines have",
     )
-    decimal: str = option(".", "Decimal sign of weights in text.", choices=(".", ","))
+    decimal: str = option(".", "Decimal sign of weights in text.", one_of(".", ","))
     largest_component: bool = option(False, "Use only the largest component.")
 
     def network(self, path: str | Path) -> Network:
@@ -60,21 +61,14 @@ class NetworkSettings(checkpoints, edge_reading, Settings):
     COMMAND = "network learn"
     ONE_INPUT = "A network is learned from one file of edges"
 
-    motif: str = option(
-        "path:21", "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.", sets="motif"
-    )
-    atoms: int = option(25, "Number of atoms.", least=1, sets="n_components")
-    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
-    chain: str = option(
-        "pivot",
-        "pivot (motifs that are trees), glauber (any motif), approximate_pivot, or all (every copy "
-        "once).",
-        sets="chain",
-    )
-    schedule: str = option("power", SCHEDULES, sets="schedule")
-    batches: int = option(100, "Number of batches.", least=1, free=True, sets="n_batches")
-    batch_size: int = option(1000, "Copies of the motif per batch.", least=1, sets="batch_size")
-    thin: int = option(1, "Moves of the chain from copy to copy.", least=1, sets="thin")
+    motif: str = sets(NetworkDictionary, "motif")
+    atoms: int = sets(NetworkDictionary, "n_components")
+    alpha: float = sets(NetworkDictionary, "alpha")
+    chain: str = sets(NetworkDictionary, "chain")
+    schedule: str = sets(NetworkDictionary, "schedule")
+    batches: int = sets(NetworkDictionary, "n_batches", free=True)
+    batch_size: int = sets(NetworkDictionary, "batch_size")
+    thin: int = sets(NetworkDictionary, "thin")
 
     def new_model(self) -> NetworkDictionary:
         """Return the model that will learn."""
@@ -109,11 +103,6 @@ class NetworkTask(Task):
     def position(self) -> tuple[int, ...]:
         """Batches learned from."""
         return (self._n_steps,)
-
-    @classmethod
-    def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
-        """Return whether all batches were learned from; older notes have no position."""
-        return super().finished(settings, model, notes | {"position": (model.n_steps_,)})
 
     def advance(self, pace: Pace) -> None:
         """Learn from the batches that are left."""

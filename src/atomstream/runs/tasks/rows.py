@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+import atomstream
 from atomstream.core.checks import counted
-from atomstream.core.scaling import SCALES, dominance
-from atomstream.domains.cells.cell_rows import Cells
+from atomstream.core.parameters import number, one_of, whole
+from atomstream.core.scaling import dominance
+from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.bad_rows import bad_rows
@@ -31,67 +33,56 @@ from atomstream.io.inputs import (
     register_reader,
 )
 from atomstream.io.source import divide_alike
-from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant
 
 log = logging.getLogger(__name__)
 
-MODELS = ("nmf", "dictionary", "convex")
+MODELS = {"nmf": "OnlineNMF", "dictionary": "OnlineDictionaryLearning", "convex": "OnlineConvexMF"}
 
-register_reader(".h5ad", lambda path, options: Cells(path, options.columns))
+# The package's own lazy names: what reads cells is loaded when some come.
+register_reader(".h5ad", lambda path, options: atomstream.cells.Cells(path, options.columns))
 
 
 @dataclass(frozen=True)
 class RowsSettings(checkpoints, Settings):
     """Settings of a run on rows of numbers or images."""
 
-    atoms: int = option(20, "Number of atoms.", least=1, sets="n_components")
+    atoms: int = sets(OnlineNMF, "n_components")
     model: str = option(
         "nmf",
         "nmf: nonnegative codes and atoms; dictionary: signed ones; convex: atoms made of samples.",
-        choices=MODELS,
+        one_of(*MODELS),
     )
-    loss: str = option(
-        "squared", "squared, kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA or alpha:ALPHA."
+    loss: str = sets(OnlineNMF, "loss")
+    updater: str = sets(OnlineNMF, "updater")
+    zeros: str = sets(OnlineNMF, "zeros")
+    alpha: float | None = sets(
+        OnlineNMF, "alpha", default=None, shown="0 for nmf, 0.1 for the others"
     )
-    method: str = option(
-        "auto", "auto, majorise, or spsg (projected stochastic subgradient steps)."
-    )
-    zeros: str = option(
-        "floor",
-        "Where the loss is infinite at zeros: floor raises them to 1e-8, refuse ends the run.",
-    )
-    alpha: float | None = option(
-        None,
-        "Strength of the l1 penalty on the codes.",
-        least=0,
-        sets="alpha",
-        shown="0 for nmf, 0.1 for the others",
-    )
-    scale: str = option(
-        "none",
-        "Scale of the columns, learned from the rows and undone in reconstructions: none, std, "
-        "max, log1p or tfidf.",
-        choices=SCALES,
-    )
-    schedule: str = option("power", SCHEDULES)
+    scale: str = sets(OnlineNMF, "scale")
+    schedule: str = sets(OnlineNMF, "schedule")
     half_life: float | None = option(
-        None, "Number of samples after which the past weighs half; instead of --schedule.", above=0
+        None,
+        "Number of samples after which the past weighs half; instead of --schedule.",
+        number(above=True),
     )
     epochs: int | None = option(
         None,
         "Passes over the inputs.",
-        least=1,
+        whole(),
         free=True,
         shown=f"until {ENOUGH:,} rows are learned, {MOST} at most",
     )
-    batch_size: int = option(256, "Rows per step.", least=1, sets="batch_size")
-    missing: bool = option(False, "Treat empty fields and NaN as missing entries.")
+    batch_size: int = sets(OnlineNMF, "batch_size")
+    missing: bool = sets(
+        OnlineNMF, "missing", help="Treat empty fields and NaN as missing entries."
+    )
     on_bad_line: str = option(
         "raise",
         "raise: a line that cannot be learned from ends the run; skip: it is left out and counted.",
-        choices=("raise", "skip"),
+        one_of("raise", "skip"),
     )
     columns: tuple[str, ...] = option(
         (), "Columns of tables: names, numbers from 1, or ranges such as 3-7."
@@ -101,7 +92,7 @@ class RowsSettings(checkpoints, Settings):
         "Column of tables that names rows: kept beside codes, never learned; may be repeated.",
         whole=True,
     )
-    decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
+    decimal: str = option(".", "Decimal sign of tables of text.", one_of(".", ","))
     key: str | None = option(None, "Name of the array in an .npz or HDF5 file, or a Zarr group.")
     sample_axes: str | None = option(
         None,
@@ -109,19 +100,18 @@ class RowsSettings(checkpoints, Settings):
         "a spectral image; the others hold the features.",
         shown="the first one",
     )
-    patch: int = option(12, "Height and width of the patches of images, in pixels.", least=1)
+    patch: int = option(12, "Height and width of the patches of images, in pixels.", whole())
     grey: bool = option(False, "Turn colour images into grey ones.")
-    per_image: int = option(20_000, "Patches drawn from each image in a pass.", least=1)
+    per_image: int = option(20_000, "Patches drawn from each image in a pass.", whole())
     center: bool = option(False, "Subtract the mean of each patch (for --model dictionary).")
     holdout: float = option(
         0.05,
         "Share of the rows, at most 256 of them, to keep out of learning for the report.",
-        least=0,
-        below=1,
+        number(0, 1, below=True),
     )
-    jobs: int = option(1, "Threads for coding; -1 takes all.", free=True, sets="n_jobs")
+    jobs: int = sets(OnlineNMF, "n_jobs", default=1, free=True)
     representatives: int = option(
-        150, "Number of samples that all atoms are made of (for --model convex).", least=1
+        150, "Number of samples that all atoms are made of (for --model convex).", whole()
     )
 
     def check(self) -> None:
@@ -149,35 +139,21 @@ class RowsSettings(checkpoints, Settings):
 
     def new_model(self) -> Any:
         """Return the model that will learn."""
-        from atomstream.estimators.convex import OnlineConvexMF
-        from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
-        from atomstream.estimators.nmf import OnlineNMF
-
-        schedule: Any = self.schedule
+        kind, given = getattr(atomstream, MODELS[self.model]), self.parameters(OnlineNMF)
+        flags = {each.metadata.get("sets"): each for each in fields(self)}
+        for name in set(given) - set(kind.PARAMETERS):
+            if given.pop(name) != flags[name].default:
+                raise ValueError(f"The model {self.model!r} has no --{flags[name].name}.")
         if self.half_life is not None:
-            schedule = Constant(half_life=self.half_life)
-        common = self.parameters() | {"schedule": schedule}
-        losses: dict[str, Any] = {"loss": self.loss, "method": self.method, "zeros": self.zeros}
-        if self.model == "nmf":
-            return OnlineNMF(**common, **losses, scale=self.scale, missing=self.missing)
-        if tuple(losses.values()) != ("squared", "auto", "floor"):
-            raise ValueError(
-                f"The model {self.model!r} knows the squared loss only, and neither --method nor "
-                "--zeros."
-            )
-        if self.model == "dictionary":
-            return OnlineDictionaryLearning(**common, scale=self.scale, missing=self.missing)
-        if self.scale != "none":
-            raise ValueError(
-                f"The model 'convex' makes atoms of rows as they are, got scale={self.scale!r}."
-            )
-        if self.representatives < self.atoms:
-            raise ValueError(
-                "The model 'convex' needs a representative for each atom, got "
-                f"{self.representatives} representatives of {self.atoms} atoms."
-            )
-        common["missing"] = self.missing
-        return OnlineConvexMF(**common, n_representatives=self.representatives)
+            given["schedule"] = Constant(half_life=self.half_life)
+        if self.model == "convex":
+            given["n_representatives"] = self.representatives
+            if self.representatives < self.atoms:
+                raise ValueError(
+                    "The model 'convex' needs a representative for each atom, got "
+                    f"{self.representatives} representatives of {self.atoms} atoms."
+                )
+        return kind(**given)
 
 
 @dataclass(frozen=True)
@@ -192,28 +168,30 @@ class LearnSettings(RowsSettings):
     slots: int | None = option(
         None,
         "Parallel parts of a round; they decide what is learned, the number of workers does not.",
-        least=1,
+        whole(),
         shown="4 with --engine",
     )
-    shard_rows: int = option(65_536, "Rows of a shard, at most (with --slots).", least=1)
-    warmup: int = option(4096, "Rows learned before rounds have several slots.", least=0)
-    round_rows: int = option(512, "Rows of each slot in the first round.", least=1)
-    round_batch: int = option(128, "Rows per step of a slot.", least=1)
-    round_growth: float = option(1.05, "Growth of the rows of a slot from round to round.", least=1)
+    shard_rows: int = option(65_536, "Rows of a shard, at most (with --slots).", whole())
+    warmup: int = option(4096, "Rows learned before rounds have several slots.", whole(0))
+    round_rows: int = option(512, "Rows of each slot in the first round.", whole())
+    round_batch: int = option(128, "Rows per step of a slot.", whole())
+    round_growth: float = option(
+        1.05, "Growth of the rows of a slot from round to round.", number(1)
+    )
     round_mode: str = option(
         "local",
         "local: slots take steps and are averaged; frozen: one step a round on all their rows.",
-        choices=("local", "frozen"),
+        one_of("local", "frozen"),
     )
     on_bad_shard: str = option(
         "raise",
         "raise: a shard that cannot be learned from ends the run; skip: it is left out and listed.",
-        choices=("raise", "skip"),
+        one_of("raise", "skip"),
     )
     round_timeout: float | None = option(
         None,
         "Time without any result after which tasks are given out again, and then the run ends.",
-        above=0,
+        number(above=True),
         duration=True,
         free=True,
         shown="1h",
@@ -262,9 +240,7 @@ class RowsTask(PassesTask):
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done; None for standard input that has not ended."""
         if STANDARD_INPUT in settings.inputs:
-            return True if notes.get("finished") else None
-        if "position" not in notes:
-            return super().finished(settings, model, notes)
+            return True if notes["finished"] else None
         return bool(notes["position"][0] >= n_passes(settings.epochs, notes["horizon"]))
 
     def notes(self) -> dict[str, Any]:
@@ -289,7 +265,7 @@ class RowsTask(PassesTask):
         self.names = names
         super().restore(model, notes)
         self.n_missing, self.n_entries = notes["n_missing"], notes["n_entries"]
-        self.n_skipped = notes.get("n_skipped", 0)
+        self.n_skipped = notes["n_skipped"]
         self.holdout.restore(notes["holdout"])
 
     def batch_of(self, piece: Piece) -> Any:

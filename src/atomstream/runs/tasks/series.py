@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.core.checks import counted
+from atomstream.core.parameters import number, one_of, whole
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.persistence import rms
 from atomstream.domains.series.time_index import Times
@@ -27,7 +28,7 @@ from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
 from atomstream.io.source import InputFile
 from atomstream.looks.samples import samples_of_windows
-from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, watched
 from atomstream.schedules import Constant
 
@@ -52,35 +53,22 @@ class SeriesSettings(checkpoints, Settings):
     columns: tuple[str, ...] = option(
         (), "Columns of the series: names, numbers from 1, or ranges.", shown="all other columns"
     )
-    decimal: str = option(".", "Decimal sign of the numbers.", choices=(".", ","))
+    decimal: str = option(".", "Decimal sign of the numbers.", one_of(".", ","))
     log: bool = option(False, "Learn logarithms of one plus the values.")
     scale: bool = option(
         False,
         "Scale each series: for a forecast by its largest value in the first rows, to impute to 0 "
         "to 1.",
     )
-    atoms: int = option(20, "Number of atoms.", least=1, sets="n_components")
-    window: int = option(12, "Times in an atom.", least=2, sets="window")
-    memory: int | None = option(
-        None, "Rows to learn from at a time.", least=1, sets="memory", shown="ten windows"
-    )
-    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
-    ridge: float = option(
-        0.05, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
-    )
-    center: bool = option(
-        True,
-        "Learn each series relative to an offset and in a scale of its own, those of the rows that "
-        "the initialisation sees.",
-        sets="center",
-    )
-    weight: float = option(1.0, WEIGHT, least=0)
-    init_rows: int | None = option(
-        None, "Rows that the initialisation sees.", least=1, sets="n_init", shown="four windows"
-    )
-    init_batches: int = option(
-        20, "Batches of random windows to begin with.", least=0, sets="n_init_batches"
-    )
+    atoms: int = sets(SeriesDictionary, "n_components")
+    window: int = sets(SeriesDictionary, "window")
+    memory: int | None = sets(SeriesDictionary, "memory", shown="ten windows")
+    alpha: float = sets(SeriesDictionary, "alpha")
+    ridge: float = sets(SeriesDictionary, "ridge")
+    center: bool = sets(SeriesDictionary, "center")
+    weight: float = option(1.0, WEIGHT, number())
+    init_rows: int | None = sets(SeriesDictionary, "n_init", shown="four windows")
+    init_batches: int = sets(SeriesDictionary, "n_init_batches")
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""
@@ -103,12 +91,14 @@ class ForecastSettings(SeriesSettings):
     TASK = "series forecast"
     COMMAND = "series forecast"
 
-    horizon: int = option(1, "Rows to forecast.", least=1)
+    horizon: int = option(1, "Rows to forecast.", whole())
     coverage: float = option(
-        0.9, "Share of next values that the bands hold, one step ahead.", above=0, below=1
+        0.9,
+        "Share of next values that the bands hold, one step ahead.",
+        number(0, 1, above=True, below=True),
     )
     average: int = option(
-        1, "Learn and forecast trailing means of this many rows; 1 takes the values.", least=1
+        1, "Learn and forecast trailing means of this many rows; 1 takes the values.", whole()
     )
 
 
@@ -122,10 +112,8 @@ class ImputeSettings(SeriesSettings):
     TASK = "series impute"
     COMMAND = "series impute"
 
-    ridge: float = option(
-        0.01, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
-    )
-    weight: float = option(0.0, WEIGHT, least=0)
+    ridge: float = sets(SeriesDictionary, "ridge", default=0.01)
+    weight: float = option(0.0, WEIGHT, number())
     scale: bool = option(True, "Scale each series to 0 to 1.")
 
 

@@ -21,7 +21,7 @@ from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
 from atomstream.looks.tensor import axes_of, in_samples, label_text, labels_of
-from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import PassesTask
 
 JUDGED = 256  # samples that the figures are measured on, at most
@@ -46,21 +46,19 @@ class TensorSettings(checkpoints, Settings):
         "Columns of a Parquet file: one for each axis, then the values.",
         shown="all, in their order",
     )
-    atoms: int = option(10, "Number of atoms, the rank.", least=1, sets="n_components")
-    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
-    ridge: float = option(
-        0.0, "Strength of the squared l2 penalty on the codes.", least=0, sets="ridge"
-    )
+    atoms: int = sets(OnlineCPDictionary, "n_components")
+    alpha: float = sets(OnlineCPDictionary, "alpha")
+    ridge: float = sets(OnlineCPDictionary, "ridge")
     signed: bool = option(False, "Learn codes and atoms of both signs.")
-    missing: bool = option(False, "Treat NaN as missing entries.", sets="missing")
+    missing: bool = sets(OnlineCPDictionary, "missing")
     radius: str = option(
         "auto", "Bound on the step of a loading matrix: auto, none, or a number above 0."
     )
-    sweeps: int = option(3, "Sweeps over the modes per step.", least=1, sets="n_sweeps")
-    schedule: str = option("harmonic", SCHEDULES, sets="schedule")
-    batch_size: int = option(64, "Samples per step.", least=1, sets="batch_size")
-    epochs: int = option(10, "Passes over the samples.", least=1, free=True, sets="n_epochs")
-    jobs: int = option(1, "Threads for coding; -1 takes all.", free=True, sets="n_jobs")
+    sweeps: int = sets(OnlineCPDictionary, "n_sweeps")
+    schedule: str = sets(OnlineCPDictionary, "schedule")
+    batch_size: int = sets(OnlineCPDictionary, "batch_size")
+    epochs: int = sets(OnlineCPDictionary, "n_epochs", free=True)
+    jobs: int = sets(OnlineCPDictionary, "n_jobs", default=1, free=True)
 
     def opened(self) -> Tensor:
         """Return the tensor."""
@@ -68,8 +66,8 @@ class TensorSettings(checkpoints, Settings):
 
     def new_model(self) -> OnlineCPDictionary:
         """Return the model that will learn."""
-        sets: dict[str, Any] = {"codes": "free", "atoms": "unit_ball"} if self.signed else {}
-        return OnlineCPDictionary(**self.parameters(), **sets, radius=self._radius())
+        signed: dict[str, Any] = {"codes": "free", "atoms": "unit_ball"} if self.signed else {}
+        return OnlineCPDictionary(**self.parameters(), **signed, radius=self._radius())
 
     def _radius(self) -> float | str | None:
         if self.radius in ("auto", "none"):

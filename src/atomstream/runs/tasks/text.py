@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
+from atomstream.core.parameters import one_of
 from atomstream.domains.text.time_bins import fitting
 from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
 from atomstream.estimators.topics import TopicModel
@@ -21,7 +22,7 @@ from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, ope
 from atomstream.io.outputs import write_table
 from atomstream.io.source import named
 from atomstream.looks.text import OVER_TIME
-from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, watched
 
 SPANS = {"day": "D", "week": "W", "month": "M", "year": "Y"}
@@ -40,7 +41,7 @@ class TextSettings(checkpoints, Settings):
     COMMAND = "text topics"
 
     per: str = option(
-        "line", "What a document is in .txt and .md files: line or file.", choices=("line", "file")
+        "line", "What a document is in .txt and .md files: line or file.", one_of("line", "file")
     )
     field: str = option("text", "Field of JSON lines (.jsonl) that holds the text.")
     column: str | None = option(
@@ -57,7 +58,7 @@ class TextSettings(checkpoints, Settings):
     freq: str | None = option(
         None,
         "Spans of topics over time: day, week, month or year.",
-        choices=tuple(SPANS),
+        one_of(*tuple(SPANS)),
         free=True,
         shown="the longest of which there are 8 or more",
     )
@@ -72,24 +73,15 @@ class TextSettings(checkpoints, Settings):
         whole=True,
         free=True,
     )
-    topics: int = option(20, "Number of topics.", least=1, sets="n_components")
-    vectorizer: str = option(
-        "hashing", "How words become features: hashing, counts or tfidf.", sets="vectorizer"
-    )
-    features: int = option(
-        2**15, "Features of the hash, or the most words to keep.", least=1, sets="n_features"
-    )
-    stop_words: str = option("english", "english or none.", choices=("english", "none"))
-    min_df: int = option(
-        1,
-        "For counts and tfidf: least number of documents that a word occurs in.",
-        least=1,
-        sets="min_df",
-    )
-    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
-    schedule: str = option("power", SCHEDULES, sets="schedule")
-    batch_size: int = option(256, "Documents per step.", least=1, sets="batch_size")
-    epochs: int = option(10, "Passes over the documents.", least=1, free=True, sets="n_epochs")
+    topics: int = sets(TopicModel, "n_components")
+    vectorizer: str = sets(TopicModel, "vectorizer")
+    features: int = sets(TopicModel, "n_features")
+    stop_words: str = option("english", "english or none.", one_of("english", "none"))
+    min_df: int = sets(TopicModel, "min_df")
+    alpha: float = sets(TopicModel, "alpha")
+    schedule: str = sets(TopicModel, "schedule")
+    batch_size: int = sets(TopicModel, "batch_size")
+    epochs: int = sets(TopicModel, "n_epochs", free=True)
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted, renumbered
-from atomstream.estimators._constraints import MODES
 from atomstream.estimators.video import PASSES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, as_frames, open_video, pixel_courses
 from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
 from atomstream.looks.video import changes_of
-from atomstream.runs.settings import SCHEDULES, Settings, checkpoints, option
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, calling, watched
 
 LEAST = 2  # frames of a video
@@ -36,34 +35,21 @@ class VideoSettings(checkpoints, Settings):
     COMMAND = "video learn"
     ONE_INPUT = "A video is learned from one file or folder"
 
-    mode: str = option(
-        "frames",
-        "frames: atoms are images; pixels: atoms are curves over time.",
-        choices=MODES,
-        sets="mode",
-    )
-    atoms: int = option(8, "Number of atoms.", least=1, sets="n_components")
-    alpha: float = option(0.0, "Strength of the l1 penalty on the codes.", least=0, sets="alpha")
-    nonnegative: bool = option(
-        True,
-        "Learn nonnegative codes and atoms; without it both are signed, as the video may be then.",
-        sets="nonnegative",
-    )
-    schedule: str = option("power", SCHEDULES, sets="schedule")
+    mode: str = sets(VideoDictionary, "mode")
+    atoms: int = sets(VideoDictionary, "n_components")
+    alpha: float = sets(VideoDictionary, "alpha")
+    nonnegative: bool = sets(VideoDictionary, "nonnegative")
+    schedule: str = sets(VideoDictionary, "schedule")
     snapshots: tuple[str, ...] = option(
         (), "Numbers of frames after which the atoms are kept, such as 10,100 (mode frames)."
     )
-    grey: bool = option(False, "Turn colours into grey.", sets="grey")
+    grey: bool = sets(VideoDictionary, "grey")
     key: str | None = option(None, "Name of the array in an .npz file or a Zarr group.")
-    batch_size: int | None = option(
-        None, "Frames or pixels per step.", least=1, sets="batch_size", shown="1 frame, 256 pixels"
-    )
-    epochs: int | None = option(
-        None,
-        "Passes over the pixels; frames come once.",
-        least=1,
+    batch_size: int | None = sets(VideoDictionary, "batch_size", shown="1 frame, 256 pixels")
+    epochs: int | None = sets(
+        VideoDictionary,
+        "n_epochs",
         free=True,
-        sets="n_epochs",
         shown="10, more of a small video, until its atoms settle",
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted
+from atomstream.core.parameters import number, one_of, whole
 from atomstream.diagnostics import lumpability_of
 from atomstream.domains.walks import Grid
 from atomstream.domains.walks.trip_files import (
@@ -22,7 +23,7 @@ from atomstream.domains.walks.trip_files import (
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
 from atomstream.io.source import InputFile
-from atomstream.runs.settings import Settings, checkpoints, option
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task
 
 Transitions = tuple[NDArray, NDArray]
@@ -45,25 +46,14 @@ class WalkSettings(checkpoints, Settings):
     destination: tuple[str, ...] = option(
         (), "Columns of the longitude and latitude where trips end: LON,LAT.", listed=True
     )
-    decimal: str = option(".", "Decimal sign of tables of text.", choices=(".", ","))
-    cell: float = option(250.0, "Side of a cell, in metres.", least=1, length=True)
-    min_count: int = option(20, "Leave out cells with fewer trip ends than this.", least=1)
-    rank: int = option(10, "Rank of the factorization.", least=1, sets="n_components")
-    scaling: str = option(
-        "none",
-        "What is factorized: stationary divides by the frequencies of places, so that busy ones do "
-        "not hide the rest; none does not.",
-        choices=("none", "stationary"),
-        sets="scaling",
-    )
-    clusters: int = option(10, "Number of parts of the partition.", least=1)
-    passes: int = option(1, "Passes over FILE.", least=1, free=True)
-    tau: int = option(
-        1,
-        "Learn from every TAU-th step of a walk, so that steps depend less on each other.",
-        least=1,
-        sets="tau",
-    )
+    decimal: str = option(".", "Decimal sign of tables of text.", one_of(".", ","))
+    cell: float = option(250.0, "Side of a cell, in metres.", number(1), length=True)
+    min_count: int = option(20, "Leave out cells with fewer trip ends than this.", whole())
+    rank: int = sets(RandomWalkFactorization, "n_components")
+    scaling: str = sets(RandomWalkFactorization, "scaling")
+    clusters: int = option(10, "Number of parts of the partition.", whole())
+    passes: int = option(1, "Passes over FILE.", whole(), free=True)
+    tau: int = sets(RandomWalkFactorization, "tau")
 
     def check(self) -> None:
         """Raise ValueError where the settings do not go together."""
@@ -122,10 +112,10 @@ class WalkTask(Task):
     def restore(self, model: RandomWalkFactorization, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
         super().restore(model, notes)
-        self._at = tuple(notes.get("position", (self.settings.passes, 0)))
+        self._at = tuple(notes["position"])
         if notes["grid"] is not None:
             self.grid = Grid(*notes["grid"])
-            self.kept = notes["kept"] if "kept" in notes else np.sort(np.array(model.states_))
+            self.kept = notes["kept"]
         self.n_dropped = notes["n_dropped"]
 
     def advance(self, pace: Pace) -> None:

@@ -1,0 +1,124 @@
+"""A named algorithm: what is minimised, the parts that do it, and one step of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from atomstream.coders import Coder, Codes
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.explaining import CodingOptions, Explainer, Explanation, Whole
+from atomstream.core.objective import Objective
+from atomstream.core.state import State
+from atomstream.exceptions import IncompatiblePartsError
+from atomstream.memory.base import Delta, Statistics
+from atomstream.updates.base import Updater
+from atomstream.updates.reseeding import Reseeding
+
+__all__ = ["Algorithm", "absorb", "check_compatible", "step"]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A named algorithm: what is minimised, and the parts that do it batch by batch.
+
+    One that must walk the rows one by one offers the same `step` and `reseed` and has other
+    parts.
+
+    Attributes
+    ----------
+    objective : Objective
+    coder : Coder
+    updater : Updater
+        Declares the statistics and the memory that it learns from.
+    reseeding : Reseeding, optional
+        None leaves atoms that nothing uses as they are.
+    missing : bool, default=False
+        Whether entries of batches may be missing.
+    explainer : Explainer
+        How batches are coded and measured; by default each as a whole.
+    """
+
+    objective: Objective
+    coder: Coder
+    updater: Updater
+    reseeding: Reseeding | None = None
+    missing: bool = False
+    explainer: Explainer = field(default_factory=Whole)
+
+    @property
+    def statistics(self) -> Statistics:
+        """Statistics that the updater measures of a batch."""
+        return self.updater.statistics
+
+    def step(
+        self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator
+    ) -> tuple[Codes, Delta]:
+        """Make one step; see `step`."""
+        return step(batch, state, self, clock, rng)
+
+    def explain(self, batch: Batch, dictionary: Any, how: CodingOptions) -> Explanation:
+        """Code a batch and measure what it adds; the dictionary and the memory stay."""
+        return self.explainer.explain(batch, dictionary, self, how)
+
+    def without_reseeding(self) -> Algorithm:
+        """Return the algorithm as slots take it: atoms that nothing uses are left to the merge."""
+        return replace(self, reseeding=None)
+
+    def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:
+        """Give atoms that nothing uses a new start; return how many."""
+        if self.reseeding is None:
+            return 0
+        return self.reseeding.reseed(batch, codes, state, self.objective, self.updater.fixed, rng)
+
+
+def step(
+    batch: Batch, state: State, algorithm: Algorithm, clock: Clock, rng: np.random.Generator
+) -> tuple[Codes, Delta]:
+    """Code the batch, measure what it adds, absorb it, improve the dictionary."""
+    # What can refuse the batch comes before the first change: a failure leaves the state as it was.
+    codes, delta, latest = algorithm.explain(
+        batch, state.dictionary, CodingOptions(clock.tolerance, rng)
+    )
+    absorb(delta, state, clock)
+    algorithm.updater.update(state, algorithm.objective, clock, latest)
+    return codes, delta
+
+
+def absorb(delta: Delta, state: State, clock: Clock) -> None:
+    """Take in what samples add, as one step of the clock; the dictionary stays as it is."""
+    state.memory.absorb(delta, clock.tick(delta.mass))
+    # Before the update: energies belong to the atoms that the codes were made with.
+    energy = state.memory.atom_energy(state.dictionary)
+    state.usage.absorb(delta, energy, state.dictionary.gram())
+
+
+def check_compatible(algorithm: Algorithm) -> None:
+    """Refuse an algorithm one of whose parts needs what another does not offer.
+
+    Parts list what they need of the loss and of the sets of codes and atoms (`Needs`).
+    """
+    coder, updater, loss = algorithm.coder, algorithm.updater, algorithm.objective.loss
+    if algorithm.missing and not coder.handles_mask:
+        raise IncompatiblePartsError(
+            f"{type(coder).__name__} needs complete rows, got missing=True; choose another coder."
+        )
+    if updater.folds > 1 and not loss.robust:
+        raise IncompatiblePartsError(
+            f"folds={updater.folds} needs a robust loss, got {loss!r}: others are infinite where "
+            "codes predict nothing; choose folds=1."
+        )
+    for job in ("coder", "statistics", "updater"):
+        part = getattr(algorithm, job)
+        for role, names in part.needs.items():
+            offer = getattr(algorithm.objective, role)
+            missing = [name for name in names if not getattr(offer, name, None)]
+            if missing:
+                kind = "a loss that is" if role == "loss" else f"{role} that are"
+                raise IncompatiblePartsError(
+                    f"{type(part).__name__} needs {kind} {' and '.join(missing)}, got {offer!r}; "
+                    f"choose another {role} part or another {job}."
+                )

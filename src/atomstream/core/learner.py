@@ -1,0 +1,311 @@
+"""One learner: an algorithm, what it has learned, and where its stream stands.
+
+Estimators, slots, ensembles and twins each hold one. Everything that learning changes is in it, so
+it is copied, saved and rolled back whole.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy, deepcopy
+from operator import is_
+from typing import Any, Self
+
+import numpy as np
+
+from atomstream.core.algorithm import Algorithm
+from atomstream.core.batch import Batch
+from atomstream.core.clock import Clock
+from atomstream.core.explaining import CodingOptions
+from atomstream.core.loop import Progress, learn
+from atomstream.core.merging import SWEEPS, SlotResult, merged
+from atomstream.core.parallel import one_blas_thread
+from atomstream.core.reactive import Reactive
+from atomstream.core.scaling import Scaling
+from atomstream.core.settling import rounds
+from atomstream.core.state import State
+from atomstream.dictionaries.base import Dictionary
+from atomstream.losses import Loss
+from atomstream.memory.usage import Usage
+
+__all__ = ["Learner"]
+
+log = logging.getLogger(__name__)
+
+# What files hold of a learner, in their order.
+SAVED = (
+    *("state", "clock", "rng", "loss", "n_reseeded", "batch_objective"),
+    *("waiting", "scaling", "reactive"),
+)
+
+
+class Learner:
+    """An algorithm, what it has learned so far, and where its stream stands.
+
+    Attributes
+    ----------
+    clock : Clock
+    rng : Generator
+        The one source of randomness.
+    state : State
+        Absent until a starting dictionary has been made.
+    loss : Loss
+        The loss that the memory was made for; absent as the state is.
+    waiting : sequence of Batch
+        Rows kept until there are enough for a starting dictionary; never changed in place.
+    n_reseeded : int
+        Atoms replaced because nothing used them.
+    batch_objective : float
+        Mean objective of the last batch, before the update it caused.
+    scaling : Scaling
+        The scale of the columns; absent where they have none.
+    reactive : Reactive
+        The second learner; absent where the schedule needs none.
+    algorithm : Algorithm
+        The parts that learn, as long as `is_current`.
+    """
+
+    clock: Clock
+    rng: np.random.Generator
+    state: State
+    loss: Loss
+    waiting: Sequence[Batch] = ()
+    scaling: Scaling
+    reactive: Reactive
+    n_reseeded: int = 0
+    batch_objective: float = np.nan
+    algorithm: Any
+    _settings: list[Any] | None = None
+
+    def __init__(self, clock: Clock, rng: np.random.Generator) -> None:
+        self.clock = clock
+        self.rng = rng
+
+    # -- the algorithm
+
+    def is_current(self, settings: list[Any]) -> bool:
+        """Return whether ``algorithm`` was assembled from these very values."""
+        return self._settings is not None and all(map(is_, settings, self._settings))
+
+    def assemble(self, algorithm: Algorithm | Any, settings: list[Any]) -> None:
+        """Learn with this algorithm from now on; ``settings`` are what it was assembled from."""
+        self.algorithm = algorithm
+        # A list or dict may change in place without its identity.
+        changeable = any(isinstance(value, list | dict) for value in settings)
+        self._settings = None if changeable else settings
+
+    # -- learning
+
+    def start(self, dictionary: Dictionary | Any) -> None:
+        """Begin to learn from a starting dictionary, with an empty memory."""
+        (n_components, n_features), loss = dictionary.shape, self.algorithm.objective.loss
+        memory = self.algorithm.statistics.start(n_components, n_features, loss)
+        self.state, self.loss = State(dictionary, memory, Usage(n_components)), loss
+
+    def learn(
+        self, batches: Iterable[Batch], after: Callable[[Progress], bool] | None = None
+    ) -> bool:
+        """Run the loop over batches; return whether ``after``, called after each step, ended it."""
+        reactive, parts = self._pair(), (self.state, self.algorithm, self.clock, self.rng)
+
+        def follow(progress: Progress) -> bool:
+            """Let the second learner see the batch, and keep what the step reports."""
+            if reactive is not None and reactive.follow(progress.batch, progress.delta, *parts):
+                log.info("Step %d: the stream has changed; the past is left.", self.clock.step)
+            return self._note(progress, after)
+
+        return learn(batches, *parts, follow)
+
+    def settle(self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any) -> int:
+        """Alternate over all of the data, as `rounds`; return the rounds unless ``after`` ended it.
+
+        Updaters that do not settle on data at hand make no round.
+        """
+        if not blocks or not self.algorithm.updater.settles:
+            return 0
+        n_rounds = 0
+        with one_blas_thread:
+            for progress in rounds(blocks, self.state, self.algorithm, self.clock, **limits):
+                n_rounds += 1
+                if self._note(progress, after):
+                    return 0
+        return n_rounds
+
+    def _note(self, progress: Progress, after: Callable[[Progress], bool] | None) -> bool:
+        """Keep what a step reports, and hand it on."""
+        self.n_reseeded += progress.n_reseeded
+        self.batch_objective = progress.delta.objective / progress.delta.mass
+        return after is not None and after(progress)
+
+    def _pair(self) -> Reactive | None:
+        """Return the second learner, begun or dropped as the schedule asks for one or not."""
+        if not getattr(self.clock.schedule, "paired", False):
+            vars(self).pop("reactive", None)
+        elif "reactive" not in vars(self):
+            self.reactive = Reactive(self.state, self.clock)
+        return vars(self).get("reactive")
+
+    # -- rounds over slots
+
+    def learn_slot(
+        self, batches: Iterable[Batch], *, frozen: bool = False, keep_latest: bool = False
+    ) -> SlotResult:
+        """Learn from the rows of a slot; atoms that nothing uses are left to the merge.
+
+        Parameters
+        ----------
+        batches : iterable of Batch
+            Where the slot takes steps, every row weighs as much as those of all slots.
+        frozen : bool, default=False
+            Whether the dictionary stays as it is, and the rows are only measured.
+        keep_latest : bool, default=False
+            Whether the last batch comes back: what atoms that nothing uses are replaced by.
+        """
+        first, whole, latest, objective = self.clock.n_samples, None, None, np.nan
+
+        def note(progress: Progress) -> bool:
+            """Add up what batches measure, and keep what the last one came to."""
+            nonlocal whole, latest, objective
+            if frozen:
+                whole = progress.delta if whole is None else whole + progress.delta
+            latest = progress.batch if keep_latest else None
+            objective = float(progress.delta.objective / progress.delta.mass)
+            return False
+
+        parts = self.state, self.algorithm.without_reseeding(), self.clock, self.rng
+        with one_blas_thread:
+            learn(batches, *parts, note, frozen=frozen)
+        n_rows, state = self.clock.n_samples - first, None if frozen else self.state
+        return SlotResult(n_rows, self.clock, state, whole, latest, objective)
+
+    def take_in(self, results: Iterable[SlotResult]) -> Progress | None:
+        """Take in what the slots of a round have learned, in their order; return what was done.
+
+        The dictionary is improved for what all of them have added up to, judged by the last batch
+        of the first slot. None comes back where there is no such batch.
+        """
+        self.rng.integers(2**63)  # the seed of the round, which `next_seed` has told
+        algorithm = self.algorithm
+        with one_blas_thread:
+            outcome = merged(algorithm, self.state, self.clock, results)
+            self.clock, latest = outcome.clock, outcome.latest
+            if np.isnan(outcome.objective):
+                return None
+            self.state, self.batch_objective = outcome.state, outcome.objective
+            if latest is None:
+                algorithm.updater.update(self.state, algorithm.objective, self.clock)
+                return None
+            options = CodingOptions(self.clock.tolerance)
+            codes, delta, shown = algorithm.explain(latest, self.state.dictionary, options)
+            # Updaters that cross-fit judge by codes found on other features; without codes they
+            # take the step that promises not to raise the surrogate.
+            shown = shown if algorithm.updater.folds == 1 else []
+            # Every update is judged: majorisers of the past alone would pull the average back.
+            for _ in range(SWEEPS):
+                algorithm.updater.update(self.state, algorithm.objective, self.clock, shown)
+            n_reseeded = algorithm.reseed(latest, codes, self.state, self.rng)
+        self.n_reseeded += n_reseeded
+        return Progress(latest, codes, delta, n_reseeded)
+
+    def next_seed(self) -> int:
+        """Return the seed of the slots of the next round; `take_in` draws it."""
+        return int(deepcopy(self.rng).integers(2**63))
+
+    # -- what has come
+
+    @property
+    def has_state(self) -> bool:
+        """Whether a starting dictionary has been made."""
+        return "state" in vars(self)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that have come, those that wait included."""
+        return self.clock.n_samples + sum(batch.X.shape[0] for batch in self.waiting)
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the numbers; None before any came."""
+        if self.has_state:
+            return self.state.dictionary.dtype
+        return self.waiting[0].X.dtype if self.waiting else None
+
+    @property
+    def states(self) -> list[State]:
+        """The states that learn: the own one, and that of a second learner."""
+        if not self.has_state:
+            return []
+        return [self.state, *([self.reactive.state] if "reactive" in vars(self) else [])]
+
+    # -- copies, files, and what a failed call puts back
+
+    def holders(self) -> tuple[Any, ...]:
+        """Return the objects whose attributes a step replaces."""
+        found = [self, self.clock]
+        for state in self.states:
+            found += [state, state.dictionary, state.memory, state.usage]
+        if "reactive" in vars(self):
+            found += [self.reactive, self.reactive.clock]
+        return tuple(found)
+
+    @classmethod
+    def split(cls, saved: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
+        """Return the learner whose attributes stand in a model file, and those of the model."""
+        learner = object.__new__(cls)
+        vars(learner).update({name: part for name, part in saved.items() if name in SAVED})
+        return learner, {name: part for name, part in saved.items() if name not in SAVED}
+
+    def saved(self) -> dict[str, Any]:
+        """Return what files hold of the learner, as far as it is there."""
+        return {name: getattr(self, name) for name in SAVED if hasattr(self, name)}
+
+    def validate(self, n_features: int) -> None:
+        """Refuse parts read from a file that do not fit together."""
+        missing = {"clock", "rng", "n_reseeded", "batch_objective"} - vars(self).keys()
+        if missing:
+            raise ValueError(f"a run without {', '.join(sorted(missing))}")
+        if self.has_state:
+            self.state.validate(n_features)
+            if "loss" not in vars(self):
+                raise ValueError("a run without loss")
+        if "reactive" in vars(self):
+            if type(self.reactive) is not Reactive or not self.has_state:
+                found = type(self.reactive).__name__
+                raise ValueError(f"expected a Reactive beside a state, found a {found}")
+            self.reactive.validate(n_features)
+        for batch in self.waiting:
+            if type(batch) is not Batch:
+                raise ValueError(f"expected kept rows as a Batch, found a {type(batch).__name__}")
+            batch.validate(n_features)
+        if "scaling" in vars(self):
+            if type(self.scaling) is not Scaling:
+                raise ValueError(f"expected a Scaling, found a {type(self.scaling).__name__}")
+            self.scaling.validate(n_features)
+        clock = self.clock
+        good = clock.step >= 0 and clock.n_samples >= 0 and clock.mass >= 0
+        good &= isinstance(self.rng, np.random.Generator) and isinstance(self.n_reseeded, int)
+        good &= isinstance(self.batch_objective, float)
+        # A clock moves with atoms only, and rows wait for atoms only.
+        good &= not self.waiting if self.has_state else clock.step == 0
+        if not good:
+            raise ValueError("a clock or counters that make no sense")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the algorithm, which the parameters stand for."""
+        return {**vars(self), "algorithm": None, "_settings": None}
+
+    def __copy__(self) -> Self:
+        """Return a learner that goes on alone; arrays are shared, for nothing writes into them."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        twin.clock = copy(self.clock)
+        twin.rng = deepcopy(self.rng)
+        twin._settings = None  # the algorithm may be bound to the model that made it
+        if self.has_state:
+            twin.state = self.state.snapshot()
+        if "reactive" in vars(self):
+            twin.reactive = copy(self.reactive)
+            twin.reactive.clock = copy(self.reactive.clock)
+            twin.reactive.state = self.reactive.state.snapshot()
+        return twin

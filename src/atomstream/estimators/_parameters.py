@@ -1,0 +1,271 @@
+"""The one table of the parameters of the estimators: what each is for, and what it may be.
+
+Each estimator names its entry as ``PARAMETERS``; the default stands in its constructor. What
+several parameters must be together is checked by the estimators, and names of parts are resolved in
+`registry`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from sklearn.utils._param_validation import HasMethods
+
+from atomstream.core.parameters import (
+    ARRAYS,
+    FLAG,
+    FUNCTION,
+    NONE,
+    SOURCE,
+    SPARSE,
+    THREADS,
+    Kind,
+    Parameter,
+    implementing,
+    instance,
+    number,
+    one_of,
+    parameter,
+    part,
+    whole,
+)
+from atomstream.core.scaling import SCALES
+from atomstream.estimators._walk_scaling import SCALINGS
+from atomstream.estimators.registry import (
+    CODERS,
+    FAMILIES,
+    LOSSES,
+    SCHEDULES,
+    SETS,
+    TOLERANCES,
+    UPDATERS,
+)
+
+Table: TypeAlias = dict[str, Parameter]
+
+COUNT, AMOUNT, LIST, TUPLE, TEXT = whole(), number(), instance(list), instance(tuple), instance(str)
+STARTS = ("auto", "samples", "spread", "svd", "random")
+CONVEX_CODES = ("free", "nonnegative", "simplex")  # of OnlineConvexMF
+SET = part("prox", SETS)
+AUTO_SET = part("prox", {*SETS, "auto"})
+
+# Those that several estimators have.
+SHARED: Table = {
+    "n_components": parameter("Number of atoms.", COUNT),
+    "alpha": parameter("Strength of the l1 penalty on the codes.", AMOUNT),
+    "ridge": parameter("Strength of the squared l2 penalty on the codes.", AMOUNT),
+    "damping": parameter("Added to the diagonal of the averaged gram of the codes.", AMOUNT),
+    "codes": parameter("Set of the codes.", SET),
+    "atoms": parameter("Set of the atoms.", SET),
+    "coder": parameter("What finds the codes.", part("encode", {*CODERS, "auto"})),
+    "schedule": parameter(
+        "Weights of the past: power, harmonic, polynomial, log_polynomial, constant or adaptive.",
+        part("__call__", SCHEDULES),
+    ),
+    "tol": parameter("Accuracy of codes while learning.", AMOUNT, part("__call__", TOLERANCES)),
+    "patch_size": parameter("Height and width of a patch, in pixels.", COUNT),
+    "n_patches": parameter("Patches to learn from.", COUNT),
+    "batch_size": parameter("Rows per step.", COUNT),
+    "n_epochs": parameter("Passes over the data.", COUNT),
+    "shuffle": parameter("Whether each pass has an order of its own.", FLAG),
+    "init": parameter("The starting dictionary.", one_of(*STARTS), ARRAYS),
+    "fixed_components": parameter("Which rows of init are kept as they are.", whole(0)),
+    "missing": parameter("Treat NaN as missing entries.", FLAG),
+    "n_jobs": parameter("Threads for coding; -1 takes all.", THREADS, NONE),
+    "max_time": parameter("Seconds after which learning ends.", AMOUNT, NONE),
+    "random_state": parameter("Random seed.", SOURCE, NONE),
+}
+
+
+class Allowed(HasMethods):
+    """A parameter in scikit-learn's form, for its tools."""
+
+    def __init__(self, declared: Parameter) -> None:
+        super().__init__("accepts")
+        self.declared = declared
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether the parameter takes a value."""
+        return self.declared.accepts(val)
+
+    def __str__(self) -> str:
+        return str(self.declared)
+
+
+def constraints(table: Table) -> dict[str, list[Allowed]]:
+    """Return a table in scikit-learn's form."""
+    return {name: [Allowed(declared)] for name, declared in table.items()}
+
+
+def _table(shared: str, **own: Parameter | str | tuple[Kind, ...]) -> Table:
+    """Return the parameters of one estimator.
+
+    Of a shared one it may change the help (a text) or the kinds (a tuple); others are its own.
+    """
+    made = {name: SHARED[name] for name in shared.split()}
+    for name, it in own.items():
+        if isinstance(it, str):
+            it = Parameter(it, SHARED[name].kinds)
+        made[name] = Parameter(SHARED[name].help, it) if isinstance(it, tuple) else it
+    return made
+
+
+LEARNING = (
+    "n_components alpha ridge damping codes schedule batch_size n_epochs shuffle n_jobs max_time "
+    "random_state"
+)
+CODED = f"{LEARNING} atoms coder tol init fixed_components missing"
+DICTIONARY_LEARNING = _table(
+    CODED,
+    updater=parameter(
+        "auto, majorise, or spsg (projected stochastic subgradient steps).",
+        part("update", {*UPDATERS, "auto"}),
+    ),
+    n_epochs=(COUNT, NONE),
+    fixed_components=(whole(0), ARRAYS),
+    scale=parameter(
+        "Scale of the columns, learned from the rows and undone in reconstructions: none, std, "
+        "max, log1p or tfidf.",
+        one_of(*SCALES),
+    ),
+)
+NMF = DICTIONARY_LEARNING | {
+    "loss": parameter(
+        "squared, kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA or alpha:ALPHA.",
+        part("gradient", {*LOSSES, *(f"{family}:NUMBER" for family in FAMILIES)}),
+    ),
+    "codes": Parameter(SHARED["codes"].help, (AUTO_SET,)),
+    "atoms": Parameter(SHARED["atoms"].help, (AUTO_SET,)),
+    "zeros": parameter(
+        "Where the loss is infinite at zeros: floor raises them to 1e-8, refuse ends the run.",
+        one_of("floor", "refuse"),
+    ),
+}
+CONSENSUS = _table(
+    "batch_size shuffle n_jobs max_time random_state",
+    bootstrap=parameter(
+        "Count rows a random number of times in each replicate, as intervals need it.", FLAG
+    ),
+    n_components=(COUNT, ARRAYS, NONE),
+    n_replicates=parameter("Replicates of each number of atoms.", whole(2)),
+    loss=NMF["loss"],
+    model=parameter("The model that replicates are of.", implementing("fit_stream"), NONE),
+    holdout=parameter(
+        "Share of the rows that a replicate leaves out, and of the columns hidden in these.",
+        number(0, 0.5, above=True),
+    ),
+    block_size=parameter("Rows in a row that are left out together.", COUNT),
+    n_epochs=(COUNT, NONE),
+)
+CONVEX = _table(
+    f"{LEARNING} missing",
+    n_representatives=parameter("Number of samples that all atoms are made of.", COUNT),
+    assignment=parameter(
+        "Which atom a sample may represent.", one_of("random", "code", "labels", "pooled")
+    ),
+    codes=(part("prox", CONVEX_CODES),),
+)
+CP = _table(
+    CODED,
+    n_components="Number of atoms, the rank.",
+    atoms=(part("prox", {*SETS, "bounded"}), LIST, TUPLE),
+    reshape=parameter("Groups of modes that are one.", LIST, TUPLE, NONE),
+    radius=parameter(
+        "Bound on the step of a loading matrix.", number(above=True), one_of("auto"), NONE
+    ),
+    n_sweeps=parameter("Sweeps over the modes per step.", COUNT),
+    batch_size="Samples per step.",
+    n_epochs="Passes over the samples.",
+    init=(one_of("random", "samples"), ARRAYS, NONE),
+)
+NETWORK = _table(
+    "n_components alpha schedule batch_size random_state",
+    motif=parameter(
+        "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.",
+        *(TEXT, implementing("adjacency", "a Motif"), ARRAYS, SPARSE, implementing("nodes")),
+    ),
+    chain=parameter(
+        "pivot (motifs that are trees), glauber (any motif), approximate_pivot, or all (every copy "
+        "once).",
+        *(TEXT, FUNCTION),
+    ),
+    n_batches=parameter("Number of batches.", COUNT),
+    batch_size="Copies of the motif per batch.",
+    thin=parameter("Moves of the chain from copy to copy.", COUNT),
+)
+IMAGE = _table(
+    "n_components patch_size alpha n_patches batch_size n_jobs random_state",
+    alpha="Strength of the l1 penalty on the codes, for images in [0, 1].",
+    batch_size="Patches per step.",
+    stride=parameter("Pixels from patch to patch.", COUNT),
+    nonnegative=parameter("Learn nonnegative codes and atoms, without centering.", FLAG),
+)
+COLOR = _table(
+    "n_components patch_size alpha n_patches n_jobs random_state",
+    classifier=parameter("What tells materials apart.", one_of("perceptron", "convolutional")),
+    keep_luma=parameter("Whether the grey image is the luma of the result.", FLAG),
+)
+SERIES = _table(
+    "n_components alpha ridge schedule random_state",
+    window=parameter("Times in an atom.", whole(2)),
+    memory=parameter("Rows to learn from at a time.", COUNT, NONE),
+    forecast_alpha=parameter("Strength of the l1 penalty on the codes of a forecast.", AMOUNT),
+    correction=parameter("Share of the last error that is added to forecasts.", number(0, 1)),
+    center=parameter(
+        "Learn each series relative to an offset and in a scale of its own, those of the rows that "
+        "the initialisation sees.",
+        FLAG,
+    ),
+    n_init=parameter("Rows that the initialisation sees.", COUNT, NONE),
+    n_init_batches=parameter("Batches of random windows to begin with.", whole(0)),
+    init_batch_size=parameter("Windows in such a batch.", COUNT),
+)
+TOPICS = _table(
+    "n_components alpha schedule batch_size n_epochs random_state",
+    n_components="Number of topics.",
+    batch_size="Documents per step.",
+    n_epochs="Passes over the documents.",
+    vectorizer=parameter(
+        "How words become features: hashing, counts or tfidf.",
+        one_of("counts", "hashing", "tfidf"),
+    ),
+    n_features=parameter("Features of the hash, or the most words to keep.", whole(1, 2**31 - 1)),
+    stop_words=parameter("english or none.", one_of("english"), ARRAYS, NONE),
+    min_df=parameter(
+        "For counts and tfidf: least number of documents that a word occurs in.",
+        whole(1, 2**31 - 1),
+    ),
+)
+VIDEO = _table(
+    "n_components alpha schedule init random_state",
+    mode=parameter(
+        "frames: atoms are images; pixels: atoms are curves over time.",
+        one_of("frames", "pixels"),
+    ),
+    snapshots=parameter("Numbers of frames after which the atoms are kept.", ARRAYS),
+    grey=parameter("Turn colours into grey.", FLAG),
+    nonnegative=parameter(
+        "Learn nonnegative codes and atoms; without it both are signed, as the video may be then.",
+        FLAG,
+    ),
+    batch_size=parameter("Frames or pixels per step.", COUNT, NONE),
+    n_epochs=parameter("Passes over the pixels; frames come once.", COUNT, NONE),
+)
+WALK = _table(
+    "n_components random_state",
+    n_components="Rank of the factorization.",
+    n_states=parameter("Number of states.", COUNT, NONE),
+    tau=parameter(
+        "Learn from every TAU-th step of a walk, so that steps depend less on each other.", COUNT
+    ),
+    step=parameter("Length of the steps.", number(above=True), one_of("auto")),
+    averaging=parameter("Whether factors are averaged along the walk.", FLAG),
+    scaling=parameter(
+        "What is factorized: stationary divides by the frequencies of places, so that busy ones do "
+        "not hide the rest; none does not.",
+        one_of(*SCALINGS),
+    ),
+    min_visits=parameter("Visits below which a state has no place.", AMOUNT),
+    tol=parameter("Squared sine between averages at which learning ends.", AMOUNT),
+    init=(ARRAYS, NONE),
+)

@@ -1,0 +1,1 @@
+"""Model files: one archive of arrays and JSON, and the classes that it may name."""

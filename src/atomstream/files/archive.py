@@ -1,0 +1,167 @@
+"""One file of arrays and JSON with a digest: the bytes of a saved model, and nothing about models.
+
+    magic, 8 bytes | format, 4 | number of arrays, 4 | length of the header, 8 | SHA-256, 32
+    header: JSON in UTF-8, {"arrays": [{"dtype", "shape"}, ...], "content": ...}
+    the arrays, one after the other, in C order, little-endian
+
+Numbers of the first line are little-endian; the digest is that of the whole file with zeros in its
+own place. A reader checks the claimed sizes against the size of the file, then the digest, and only
+then looks at the content. Nothing in a file is ever run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.exceptions import CorruptModelError, NewerFormatError, NotAModelError
+from atomstream.io.files import whole_file
+
+__all__ = ["FORMAT", "read_archive", "write_archive"]
+
+MAGIC = b"\x93ATOMS\r\n"  # not text, and broken by whatever translates line ends
+FORMAT = 1
+PREFIX = struct.Struct("<8sIIQ32s")
+DTYPES = {"<f4", "<f8", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1"}
+MOST_ARRAYS = 1000
+MOST_HEADER = 1 << 18  # bytes; long lists are stored as arrays
+CHUNK = 1 << 15
+
+
+def write_archive(path: str | Path, content: Any, arrays: list[NDArray]) -> None:
+    """Write JSON content and arrays, whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+    content : what json can write
+    arrays : list of ndarray
+        Of numbers or bool.
+
+    Raises
+    ------
+    TypeError
+        For arrays of other things.
+    """
+    stored = [np.asarray(array, array.dtype.newbyteorder("<"), order="C") for array in arrays]
+    for array in stored:
+        if array.dtype.str not in DTYPES:
+            raise TypeError(f"Arrays of {array.dtype} cannot be saved; give numbers.")
+    table = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in stored]
+    header = json.dumps(
+        {"arrays": table, "content": content}, allow_nan=False, separators=(",", ":")
+    ).encode()
+    if len(header) > MOST_HEADER or len(stored) > MOST_ARRAYS:
+        raise TypeError(
+            f"The settings take {len(header)} bytes in {len(stored)} arrays; too many to be saved."
+        )
+    blank = PREFIX.pack(MAGIC, FORMAT, len(stored), len(header), bytes(32))
+    digest = hashlib.sha256(blank + header)
+    for array in stored:
+        digest.update(_bytes(array))
+    with whole_file(path) as file:
+        file.write(PREFIX.pack(MAGIC, FORMAT, len(stored), len(header), digest.digest()))
+        file.write(header)
+        for array in stored:
+            file.write(_bytes(array))
+
+
+def read_archive(path: str | Path) -> tuple[Any, list[NDArray]]:
+    """Return the JSON content and the arrays of a file.
+
+    Raises
+    ------
+    NotAModelError, NewerFormatError, CorruptModelError
+        Before anything of the size that the file claims is allocated.
+    """
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        prefix = _read_prefix(file, size, path)
+        _check_digest(file, prefix, path)
+        file.seek(PREFIX.size)
+        content, table = _read_header(file.read(prefix.header), path)
+        if any(math.prod(max(n, 1) for n in shape) > size for _, shape in table):
+            raise CorruptModelError(f"{path} claims an array larger than the file.")
+        sizes = [math.prod(shape) * np.dtype(dtype).itemsize for dtype, shape in table]
+        if len(table) != prefix.arrays or PREFIX.size + prefix.header + sum(sizes) != size:
+            raise CorruptModelError(
+                f"{path} claims arrays of {sum(sizes)} bytes that it does not hold."
+            )
+        return content, [_read_array(file, dtype, shape, path) for dtype, shape in table]
+
+
+class _Prefix(NamedTuple):
+    magic: bytes
+    format: int
+    arrays: int
+    header: int
+    digest: bytes
+
+
+def _read_prefix(file: BinaryIO, size: int, path: str | Path) -> _Prefix:
+    start = file.read(PREFIX.size)
+    if not start.startswith(MAGIC[: len(start)]) or not start:
+        what = "is empty" if not start else "is another kind of file"
+        raise NotAModelError(f"{path} is no saved model of atomstream; it {what}.")
+    if len(start) < PREFIX.size:
+        raise CorruptModelError(f"{path} is cut off after {len(start)} bytes.")
+    prefix = _Prefix(*PREFIX.unpack(start))
+    if prefix.format != FORMAT:
+        raise NewerFormatError(
+            f"{path} has format {prefix.format}, and this release reads format {FORMAT} only."
+        )
+    if prefix.arrays > MOST_ARRAYS or prefix.header > min(MOST_HEADER, size - PREFIX.size):
+        raise CorruptModelError(
+            f"{path} claims {prefix.arrays} arrays and a header of {prefix.header} bytes in a "
+            f"file of {size}."
+        )
+    return prefix
+
+
+def _check_digest(file: BinaryIO, prefix: _Prefix, path: str | Path) -> None:
+    digest = hashlib.sha256(PREFIX.pack(*prefix[:-1], bytes(32)))
+    while chunk := file.read(CHUNK):
+        digest.update(chunk)
+    if digest.digest() != prefix.digest:
+        raise CorruptModelError(f"{path} is damaged: its digest is not that of its content.")
+
+
+def _read_header(header: bytes, path: str | Path) -> tuple[Any, list[tuple[str, list[int]]]]:
+    try:
+        whole = json.loads(header)
+        table = [(entry["dtype"], entry["shape"]) for entry in whole["arrays"]]
+        content = whole["content"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CorruptModelError(
+            f"{path} has a header that is not as it should be: {error!r}."
+        ) from None
+    for dtype, shape in table:
+        whole_numbers = isinstance(shape, list) and all(
+            type(n) is int and 0 <= n < 2**63 for n in shape
+        )
+        known = isinstance(dtype, str) and dtype in DTYPES
+        if not known or not whole_numbers or len(shape) > 16:
+            raise CorruptModelError(
+                f"{path} claims an array of type {dtype!r:.40} and shape {shape!r:.80}."
+            )
+    return content, table
+
+
+def _read_array(file: BinaryIO, dtype: str, shape: list[int], path: str | Path) -> NDArray:
+    array = np.empty(shape, dtype)
+    if file.readinto(_bytes(array)) != array.nbytes:  # type: ignore[attr-defined]
+        raise CorruptModelError(f"{path} was cut off while it was being read.")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _bytes(array: NDArray) -> memoryview:
+    """Return the memory of an array in C order."""
+    return array.reshape(-1).view(np.uint8).data

@@ -1,0 +1,74 @@
+"""Saved models as Python functions of MLflow: ``loader_module="atomstream.files.pyfunc"``.
+
+MLflow keeps the file that `atomstream.save` wrote and calls this module to open it, so nothing is
+unpickled, and this library does not import MLflow.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from atomstream.files.codec import load
+
+__all__ = ["ServedModel"]
+
+
+class ServedModel:
+    """A saved model with the one method that MLflow calls.
+
+    Parameters
+    ----------
+    path : path
+        Of a file that `atomstream.save` wrote.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.model = load(path)
+
+    def predict(self, data: Any, params: dict[str, Any] | None = None) -> Any:
+        """Return what the model says of data.
+
+        Models of rows and tensors return codes, as a frame for a frame; a `TopicModel` the shares
+        of the topics in documents (a sequence of str, or a frame with one column);
+        a `RandomWalkFactorization` the cluster of each state; a `SeriesDictionary` the rows that
+        follow those it has learned from.
+
+        Parameters
+        ----------
+        data : frame, array or sequence
+            A `SeriesDictionary` does not look at it.
+        params : dict, optional
+            ``{"horizon": 3}`` for a `SeriesDictionary`: how many rows to predict, by default 1.
+
+        Returns
+        -------
+        ndarray or frame
+
+        Raises
+        ------
+        ValueError
+            For models of other kinds of data, such as images.
+        """
+        model, kind = self.model, type(self.model).__name__
+        if kind == "SeriesDictionary":
+            return model.predict((params or {}).get("horizon", 1))
+        if hasattr(data, "iloc") and hasattr(model, "set_output") and hasattr(model, "fit_stream"):
+            return copy(model).set_output(transform="pandas").transform(data)
+        column = data.iloc[:, 0] if hasattr(data, "iloc") else data
+        if kind == "TopicModel":
+            return model.topic_shares(column)
+        if kind == "RandomWalkFactorization":
+            return model.predict(column)
+        if not hasattr(model, "state_"):
+            raise ValueError(
+                f"A {kind} is not a function of rows; open it with atomstream.load and call its "
+                "own methods."
+            )
+        return model.transform(data)
+
+
+def _load_pyfunc(path: str) -> ServedModel:
+    """Return the model that MLflow asks for."""
+    return ServedModel(path)

@@ -1,0 +1,144 @@
+"""The classes that model files may name: fixed tables, each class imported when a file needs it.
+
+No class is looked up by a name from a file anywhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+__all__ = [
+    "MODELS",
+    "library_parts",
+    "model_class",
+    "part_class",
+    "tag_of",
+    "trusted_types",
+    "value_class",
+]
+
+# Estimators; each names the attributes made by learning in ``LEARNED``.
+MODELS = {
+    "ColorRestorer": "atomstream.estimators.color",
+    "ConsensusNMF": "atomstream.estimators.consensus",
+    "ImageDictionary": "atomstream.estimators.image",
+    "NetworkDictionary": "atomstream.estimators.network",
+    "OnlineCPDictionary": "atomstream.estimators.cp",
+    "OnlineConvexMF": "atomstream.estimators.convex",
+    "OnlineDictionaryLearning": "atomstream.estimators.dictionary_learning",
+    "OnlineNMF": "atomstream.estimators.nmf",
+    "RandomWalkFactorization": "atomstream.estimators.walk",
+    "SeriesDictionary": "atomstream.estimators.series",
+    "TopicModel": "atomstream.estimators.topics",
+    "VideoDictionary": "atomstream.estimators.video",
+}
+# Values that learning changes; each names the attributes that make it up in ``SAVED``.
+VALUES = {
+    "Aggregates": "atomstream.memory.gram",
+    "Axes": "atomstream.domains.tensors.axes",
+    "Batch": "atomstream.core.batch",
+    "Clock": "atomstream.core.clock",
+    "ColumnSums": "atomstream.memory.column_sums",
+    "Columns": "atomstream.core.columns",
+    "Consensus": "atomstream.estimators._agreement",
+    "ConvolutionalClassifier": "atomstream.domains.images.patch_network",
+    "Ensemble": "atomstream.estimators._ensemble",
+    "HebbianFactor": "atomstream.updates.hebbian",
+    "Hulls": "atomstream.dictionaries.hulls",
+    "Loadings": "atomstream.dictionaries.loadings",
+    "Majorants": "atomstream.memory.majorant",
+    "Normalized": "atomstream.dictionaries.normalized",
+    "PatchClassifier": "atomstream.domains.images.patch_classes",
+    "Product": "atomstream.dictionaries.low_rank",
+    "RankChoice": "atomstream.estimators._rank_choice",
+    "Reactive": "atomstream.core.reactive",
+    "RowDraws": "atomstream.estimators._bootstrap",
+    "Rows": "atomstream.dictionaries.rows",
+    "Scaling": "atomstream.core.scaling",
+    "State": "atomstream.core.state",
+    "StateIndex": "atomstream.domains.walks.label_index",
+    "Subgradient": "atomstream.memory.subgradient",
+    "Usage": "atomstream.memory.usage",
+}
+# Parts: the dataclasses among the public names of these modules, and those named here. Their fields
+# are all there is, and their constructors refuse settings out of range.
+PART_MODULES = (
+    "atomstream.coders",
+    "atomstream.coders.tolerances",
+    "atomstream.losses",
+    "atomstream.penalties",
+    "atomstream.schedules",
+    "atomstream.updates",
+)
+DOMAIN_PARTS = {
+    "Form": "atomstream.domains.series.frames",
+    "LastKnown": "atomstream.domains.series.levels",
+    "Levels": "atomstream.domains.series.levels",
+    "Motif": "atomstream.domains.networks.motifs",
+    "Times": "atomstream.domains.series.time_index",
+    "Vocabulary": "atomstream.domains.text.vocabulary",
+}
+
+
+def model_class(name: str) -> Any:
+    """Return the estimator of this name."""
+    return getattr(import_module(MODELS[name]), name)
+
+
+def value_class(name: str) -> Any:
+    """Return the class of a value that learning changes."""
+    return getattr(import_module(VALUES[name]), name)
+
+
+def part_class(name: str) -> Any:
+    """Return the class of a part of the library."""
+    if name in DOMAIN_PARTS:
+        return getattr(import_module(DOMAIN_PARTS[name]), name)
+    return library_parts()[name]
+
+
+@cache
+def library_parts() -> dict[str, type]:
+    """Return the parts of methods by their names."""
+    modules = map(import_module, PART_MODULES)
+    public = ((name, getattr(module, name)) for module in modules for name in module.__all__)
+    return {name: part for name, part in public if isinstance(part, type) and is_dataclass(part)}
+
+
+def trusted_types() -> list[str]:
+    """Return the names of the types that models of this library are made of, for skops.
+
+    Types of the caller's own, such as a loss, are not among them.
+
+    Returns
+    -------
+    list of str
+        Sorted: what to give to ``skops.io.load(file, trusted=...)``.
+
+    Examples
+    --------
+    >>> import atomstream
+    >>> "atomstream.estimators.nmf.OnlineNMF" in atomstream.trusted_types()
+    True
+    """
+    tables = (MODELS, VALUES, DOMAIN_PARTS, {"Learner": "atomstream.core.learner"})
+    named = {f"{module}.{name}" for table in tables for name, module in table.items()}
+    parts = library_parts().values()
+    return sorted(named | {f"{part.__module__}.{part.__qualname__}" for part in parts})
+
+
+def tag_of(value: object) -> str:
+    """Return what a value is in a file: "model", "changing", "part", "own", or "" for nothing."""
+    kind = type(value)
+    name, module = kind.__name__, kind.__module__
+    if MODELS.get(name) == module:
+        return "model"
+    if VALUES.get(name) == module:
+        return "changing"
+    if DOMAIN_PARTS.get(name) == module or library_parts().get(name) is kind:
+        return "part"
+    own = not module.startswith("atomstream.") and (is_dataclass(kind) or hasattr(kind, "SAVED"))
+    return "own" if own else ""

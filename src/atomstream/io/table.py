@@ -1,0 +1,421 @@
+"""One table: named columns, read in blocks, from lines of text, lines of JSON and Parquet files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.core.checks import counted
+from atomstream.core.extras import library
+from atomstream.exceptions import InputError, MissingLibraryError
+from atomstream.io import lines
+from atomstream.io.budget import need
+from atomstream.io.heads import (
+    NOTHING,
+    UNNAMED,
+    Naming,
+    chosen,
+    entry_of,
+    head_of,
+    refuse_texts,
+    texts_in,
+)
+from atomstream.io.source import Block, Source, numbered
+
+__all__ = ["DelimitedTable", "JsonTable", "ParquetTable", "Table"]
+
+Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name rows
+
+SAMPLE_BYTES = 1 << 16  # that are read to detect delimiter, header and text columns
+BLANK_LINE = re.compile(rb"\n[ \r]*(?=\n)")
+BYTES_PER_COLUMN = 6000  # that Arrow takes while it reads a table
+BYTES_PER_NAME = 64  # that the name of a row takes as an object
+
+
+class Table(Source):
+    """Named columns in a file: numbers, and perhaps columns that name the rows.
+
+    Rows come in blocks. Empty fields and signs such as ``NA`` and ``null`` are missing entries.
+
+    Attributes
+    ----------
+    columns : list of str
+        Names of the columns of numbers; where the file has no names, their numbers from 1.
+    """
+
+    has_columns = True
+
+    def _choose(
+        self, all_names: list[str], columns: Sequence[str], aside: Sequence[int], kept: bool
+    ) -> None:
+        """Choose columns of numbers, all by default; those aside name rows, and may be kept."""
+        self._all_names, aside = all_names, list(dict.fromkeys(aside))
+        self._numbers = [i for i in chosen(all_names, columns, self.name) if i not in aside]
+        if not self._numbers:
+            raise InputError(
+                f"{self.name} has no column of numbers beside those that name rows; choose others "
+                "with --columns."
+            )
+        self._labels = aside if kept else []
+        self.names = self.columns = [all_names[i] for i in self._numbers]
+        self.row_names = [all_names[i] for i in self._labels]
+        self.n_features = len(self._numbers)
+
+
+class TextTable(Table):
+    """A table whose rows are lines of a file, of a compressed file, or of standard input.
+
+    Parameters
+    ----------
+    path : path, or None for standard input
+    decimal : {".", ","}, default="."
+        Decimal sign of numbers in text.
+    skip : bool, default=False
+        Whether a line that cannot be read becomes a row of missing entries instead of an error, so
+        that rows keep their numbers.
+    """
+
+    _header = False
+
+    def __init__(self, path: Path | None, decimal: str = ".", *, skip: bool = False) -> None:
+        self.name = "standard input" if path is None else str(path)
+        self.files = [] if path is None else [path]
+        self.live, self.waiting = path is None, False
+        self._path, self._decimal, self._skip = path, decimal, skip
+        self._stream = lines.chunks_of(self._available, self.name)  # of a live table
+
+    def _available(self, size: int) -> bytes:
+        self.waiting = True
+        data = lines.standard_input(size)
+        self.waiting = False
+        return data
+
+    @contextmanager
+    def _chunks(self) -> Iterator[Iterator[bytes]]:
+        if self._path is None:
+            yield self._stream
+            return
+        with lines.opened(self._path) as file:
+            yield lines.chunks_of(file.read, self.name)
+
+    def _first_lines(self) -> bytes:
+        """Return the first lines: about 64 kB of them, and at least two if there are two."""
+        with self._chunks() as chunks:
+            sample = b""
+            while sample.count(b"\n") < 2 and (chunk := next(chunks, b"")):
+                sample += chunk
+            if self.live:  # which yields them as its beginning
+                self._stream = chain([sample], chunks)
+        second = sample.find(b"\n", sample.find(b"\n") + 1)
+        return sample[: sample.rfind(b"\n", 0, max(SAMPLE_BYTES, second + 1)) + 1]
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of rows; rows before ``start`` are skipped without parsing."""
+        row = first = start if self.live else 0  # a live stream continues where it is
+        header = self._header
+        with self._chunks() as chunks:
+            for chunk in chunks:
+                if header:  # the first line that is not blank
+                    head, _, chunk = chunk.lstrip(lines.BLANKS).partition(b"\n")
+                    header = not head
+                n_rows = _n_rows(chunk) if row < start else 0
+                if row + n_rows <= start and row < start:
+                    row += n_rows
+                    continue
+                for X, labels in self._rows(chunk, row):
+                    new = slice(max(start - row, 0), None)
+                    if row + len(X) > start:
+                        yield numbered(X[new], max(row, start), tuple(part[new] for part in labels))
+                    row += len(X)
+        if row == first and self._path:
+            raise InputError(f"{self.name} has a header and no rows.")
+
+    def _rows(self, chunk: bytes, row: int) -> Iterator[Rows]:
+        """Yield the rows of whole lines: all at once, or one by one where a line may be bad."""
+        if not chunk.strip(lines.BLANKS):
+            return
+        if (found := self._converted(chunk)) is not None:
+            yield found
+            return
+        numbers: list[list[float]] = []
+        labels, failure = [], None
+        for line in chunk.split(b"\n"):
+            if not line.strip(lines.BLANKS):
+                continue
+            fields: list[Any] = []
+            try:
+                fields = self._fields(line)
+                numbers.append(self._entries(fields, row + len(numbers)))
+            except (ValueError, RecursionError, csv.Error) as error:
+                failure = self._refusal(error, row + len(numbers))
+                if not self._skip:
+                    break
+                numbers.append([np.nan] * self.n_features)
+            labels.append([fields[i] if i < len(fields) else "" for i in self._labels])
+        # Good lines before a bad one are learned where they cannot be read again.
+        if numbers and (self._skip or self.live or failure is None):
+            columns = zip(*labels, strict=True) if self._labels else ()
+            yield np.array(numbers), tuple(_objects(column) for column in columns)
+        if failure is not None and not self._skip:
+            raise failure
+
+    def _converted(self, chunk: bytes) -> Rows | None:
+        """Return the rows of whole lines if they can be read together, else None."""
+        return None
+
+    @abstractmethod
+    def _fields(self, line: bytes) -> list[Any]:
+        """Return the fields of a line."""
+
+    def _entries(self, fields: list[Any], row: int) -> list[float]:
+        """Return the numbers in the fields of a row."""
+        if len(fields) != len(self._all_names):
+            raise InputError(
+                f"Expected {counted(len(self._all_names), 'column')} in row {row} of {self.name} "
+                f"(counted from 0), got {len(fields)}."
+            )
+        decimal = self._decimal
+        try:
+            return [
+                value if type(value := fields[place := i]) is float else entry_of(value, decimal)
+                for i in self._numbers
+            ]
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(
+                f"Column {self._all_names[place]!r} has {fields[place]!r:.40} in row {row} of "
+                f"{self.name} (counted from 0), needed are numbers; choose others with --columns."
+            ) from None
+
+    def _refusal(self, error: Exception, row: int) -> InputError:
+        """Return an error that names the row."""
+        if isinstance(error, InputError):
+            return error
+        return InputError(f"Row {row} of {self.name} (counted from 0) cannot be read: {error}.")
+
+
+class DelimitedTable(TextTable):
+    """Lines of fields, with commas, semicolons, tabs or bars between them.
+
+    The first lines tell the delimiter and whether there is a header. A field must not contain a
+    line end. pyarrow reads them fast; without it, and from a bad line on, they are read one by one.
+
+    Parameters
+    ----------
+    path : path, or None for standard input
+    columns : sequence of str, default=()
+        Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
+    decimal, skip
+        See `TextTable`.
+    naming : Naming, default=UNNAMED
+        Columns that name rows; a first column without a name, as pandas and R write it, is one.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        columns: Sequence[str] = (),
+        decimal: str = ".",
+        *,
+        skip: bool = False,
+        naming: Naming = UNNAMED,
+    ) -> None:
+        super().__init__(path, decimal, skip=skip)
+        head = head_of(self._first_lines().decode("utf-8", "replace"), self.name, decimal)
+        width = len(head.names)
+        need(BYTES_PER_COLUMN * width, f"{self.name}, with {counted(width, 'column')},")
+        aside = naming.places(head.names, self.name, head.rows, bool(columns))
+        own = [0] if head.names[0] == "" and "" not in columns else []
+        self._choose(head.names, columns, [*own, *aside], naming.kept)
+        texts = texts_in(head.rows, head.names, self._numbers, skip or self.live, decimal)
+        refuse_texts(texts, self.name)
+        self._delimiter, self._header = head.delimiter, head.header
+        if not self._header:
+            self.names = None
+        self._options = self._arrow_options()
+
+    def _arrow_options(self) -> Any:
+        """Return the options of Arrow, only the chosen columns; None without Arrow."""
+        try:
+            pa, pc = library("pyarrow", "Tables"), library("pyarrow.csv", "Tables")
+        except MissingLibraryError:
+            return None
+        ids = [str(number) for number in range(len(self._all_names))]
+        kinds = {ids[i]: pa.float64() for i in self._numbers}
+        kinds |= {ids[i]: pa.string() for i in self._labels}
+        return (
+            # One thread, because the other cores are for learning.
+            pc.ReadOptions(column_names=ids, use_threads=False, block_size=lines.MAX_LINE_BYTES),
+            pc.ParseOptions(delimiter=self._delimiter),
+            pc.ConvertOptions(
+                column_types=kinds,
+                include_columns=[ids[i] for i in (*self._numbers, *self._labels)],
+                null_values=NOTHING,
+                decimal_point=self._decimal,
+            ),
+        )
+
+    def _converted(self, chunk: bytes) -> Rows | None:
+        """Return the rows of whole lines as Arrow reads them; None where it cannot."""
+        if self._options is None:
+            return None
+        pa, pc = library("pyarrow", "Tables"), library("pyarrow.csv", "Tables")
+        try:
+            return _split(pc.read_csv(pa.BufferReader(chunk), *self._options), self.n_features)
+        except pa.ArrowInvalid:
+            return None
+
+    def _fields(self, line: bytes) -> list[str]:
+        return next(csv.reader([line.decode()], delimiter=self._delimiter, strict=True))
+
+
+class JsonTable(TextTable):
+    """Lines of JSON: a row each, as a list of numbers or as an object of named numbers.
+
+    Parameters
+    ----------
+    path : path
+    columns : sequence of str, default=()
+        Names, numbers from 1, or ranges of numbers ("3-7"); none means those of the first line.
+    skip
+        See `TextTable`.
+    naming : Naming, default=UNNAMED
+        Names that name rows.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        columns: Sequence[str] = (),
+        *,
+        skip: bool = False,
+        naming: Naming = UNNAMED,
+    ) -> None:
+        super().__init__(path, skip=skip)
+        try:
+            first = json.loads(next(filter(bytes.strip, self._first_lines().split(b"\n")), b"null"))
+        except (ValueError, RecursionError):
+            first = None
+        if not isinstance(first, dict | list) or not first:
+            raise InputError(f"{path} has no rows: needed are lists or objects of numbers.")
+        self._kind: Any = type(first)
+        named = [*first] if self._kind is dict else [str(n + 1) for n in range(len(first))]
+        self._choose(named, columns, naming.places(named, self.name), naming.kept)
+        if self._kind is list:
+            self.names = None
+
+    def _fields(self, line: bytes) -> list[Any]:
+        value = json.loads(line)
+        if not isinstance(value, self._kind):
+            raise ValueError(f"it is not a {self._kind.__name__}, as the first one is")
+        return value if isinstance(value, list) else [*map(value.get, self._all_names)]
+
+
+class ParquetTable(Table):
+    """A Parquet file, which is read by row groups.
+
+    Parameters
+    ----------
+    path : path
+    columns : sequence of str, default=()
+        Names, numbers from 1, or ranges of numbers ("3-7"); none means all.
+    naming : Naming, default=UNNAMED
+        Columns that name rows, besides an index that pandas wrote.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str] = (), naming: Naming = UNNAMED) -> None:
+        pa, pq = library("pyarrow", "Tables"), library("pyarrow.parquet", "Parquet files")
+        self.name, self.files = str(path), [path]
+        self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
+        schema, about = self._file.schema_arrow, self._file.metadata
+        # An index that pandas wrote is a feature only on request.
+        index = [schema.names.index(name) for name in _index(schema) if name not in columns]
+        aside = naming.places(schema.names, self.name)
+        self._choose(schema.names, columns, [*index, *aside], naming.kept)
+        numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+        kinds = {schema.names[i]: schema.types[i] for i in self._numbers}
+        texts = {n: str(kind) for n, kind in kinds.items() if not any(is_(kind) for is_ in numeric)}
+        refuse_texts(texts, self.name)
+        self.n_rows = about.num_rows
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        self.group_rows = [group.num_rows for group in groups]  # which are read as wholes
+        largest = max((group.total_byte_size for group in groups), default=0)
+        need(2 * largest + BYTES_PER_COLUMN * self.n_features, self.name)
+        if not self.n_rows:
+            raise InputError(f"{path} has no rows.")
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of rows, starting with the row group that has row ``start``."""
+        pa = library("pyarrow", "Tables")
+        sizes = self.group_rows
+        first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
+        row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
+        columns = [*(self.names or ()), *self.row_names]
+        row_bytes = 4 * self.n_features + BYTES_PER_NAME * len(self.row_names)
+        for batch in self._file.iter_batches(
+            max(1, lines.CHUNK_BYTES // row_bytes),
+            row_groups=groups,
+            columns=columns,
+            use_threads=False,
+        ):
+            if row + len(batch) > start:
+                new = pa.Table.from_batches([batch.select(columns)]).slice(max(start - row, 0))
+                X, labels = _split(new, self.n_features)
+                yield numbered(X, max(row, start), labels)
+            row += len(batch)
+        if row != self.n_rows:
+            raise InputError(f"{self.name} claims {self.n_rows} rows and holds {row}.")
+
+
+def _index(schema: Any) -> list[str]:
+    """Return the columns that pandas wrote as the index of its frame."""
+    metadata = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    return [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+
+
+def _n_rows(chunk: bytes) -> int:
+    """Return the number of lines that are not blank: these become rows."""
+    return chunk.count(b"\n") - len(BLANK_LINE.findall(b"\n" + chunk))
+
+
+def _split(table: Any, n_numbers: int) -> Rows:
+    """Return the first columns of an Arrow table as rows of numbers, and the others as objects.
+
+    Missing entries become NaN. The rows are float32 if all columns are, else float64.
+    """
+    pa = library("pyarrow", "Tables")
+    labels = tuple(_objects(column.to_pylist()) for column in table.columns[n_numbers:])
+    table = table.select(range(n_numbers))
+    if not len(table):
+        return np.empty((0, n_numbers)), labels
+    if set(table.schema.types) not in ({pa.float32()}, {pa.float64()}):
+        table = pa.table([_floats(column) for column in table.columns], names=table.column_names)
+    batches = table.to_batches()
+    batch = batches[0] if len(batches) == 1 else table.combine_chunks().to_batches()[0]
+    return batch.to_tensor(null_to_nan=True, row_major=True).to_numpy(), labels
+
+
+def _floats(column: Any) -> Any:
+    """Return a column of numbers or booleans as floats."""
+    pa = library("pyarrow", "Tables")
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    single = pa.types.is_float16(kind) or kind == pa.float32()
+    return column.cast(pa.float32() if single else pa.float64())
+
+
+def _objects(values: Sequence[Any]) -> NDArray:
+    """Return values as an array of objects."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found

@@ -1,0 +1,166 @@
+"""Faults put into the sources, one at a time, and the bound that each must fail.
+
+A bound that leaves room on every machine says less than it could. What it still says is shown
+here: each row names a test, a text of the sources and what stands there in its stead; the test
+must fail in the copy, and by its bound, not by an error. Run it with `make test-mutations`, or
+with parts of names of tests as arguments. Texts occur once in the package, wherever that is.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+PACKAGE = ROOT / "src" / "atomstream"
+
+# The name of a test, a text, and what stands there in its stead.
+# fmt: off
+MUTATIONS = [
+    ("test_slots_learn_what_a_serial_run_learns[squared-2]",
+     "shares = np.array(self._rows, dtype=float) / sum(",
+     "shares = np.array(self._rows, dtype=float) / max("),
+    ("test_slots_learn_what_a_serial_run_learns[kl-5]", "state = average.state(method)", "pass"),
+    ("test_slots_learn_counts_as_well_as_a_serial_run",
+     "shown = [Explained(latest, codes)] if", "shown = [] if"),
+    ("test_rows_with_gaps_learn_in_slots_and_one_without_any_entry_does_no_harm",
+     "share = n_rows / sum(self._rows)", "share = float(n_rows)"),
+    ("test_one_default_step_serves_every_loss_and_scale",
+     "move /= np.maximum(memory.curvature, np.finfo(np.float64).tiny)", "pass"),
+    ("test_both_doors_reach_critical_points_of_the_same_objective[kl]",
+     "return (energy <= NOTHING * energy.max())", "return (energy < energy.max())"),
+    ("test_missing_entries_and_sparse_rows_start_from_least_squares_too",
+     "CLEARLY = 0.9", "CLEARLY = 0.0"),
+    ("test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start",
+     "CLEARLY = 0.9", "CLEARLY = 0.0"),
+    ("test_without_a_change_it_takes_over_next_to_never",
+     "SLACK, LEVEL = 0.25, 5.0", "SLACK, LEVEL = 0.0, 0.5"),
+    ("test_fit_ends_where_batch_factorization_ends", "GAIN = 3e-4", "GAIN = 3e-2"),
+    ("test_planted_changes_are_found",
+     "place = int(here.argmax())", "place = int(here.argmax()) + 4"),
+    ("test_the_planted_atoms_return_and_their_number_is_chosen",
+     "near[ours] = table[theirs, ours]", "near[theirs] = table[theirs, theirs]"),
+    ("test_signed_atoms_are_matched_whatever_their_sign",
+     "labels[kept] = _grouped(rows[kept], n_components)",
+     "labels[kept] = np.arange(kept.sum()) % n_components"),
+    ("test_a_run_on_a_markov_chain_converges", "\"tol\": \"root\"", "\"tol\": 0.9"),
+    ("test_intervals_hold_the_limit_and_shrinking_brings_scores_closer_to_it",
+     "strength = scale * mean / max(spread, scale * mean / total)", "strength = 0.0"),
+    ("test_the_noise_is_told_and_taken_off[0.1]", "NOISE_GAIN = 1.1", "NOISE_GAIN = 0.3"),
+    ("test_the_noise_is_told_and_taken_off[0.02]",
+     "NORMAL_QUARTILE = 0.6744897501960817", "NORMAL_QUARTILE = 0.75"),
+    ("test_half_of_the_pixels_are_filled_in_and_others_stay",
+     "HOLES_ERROR = 0.02", "HOLES_ERROR = 0.2"),
+    ("test_the_rank_of_data_is_found_and_its_atoms_are_stable",
+     "chosen = int(np.flatnonzero(steady)[0])", "chosen = best"),
+    ("test_the_number_of_rank_one_atoms_of_tensors_is_found", "LITTLE = 0.05", "LITTLE = 1.0"),
+    ("test_the_defaults_follow_the_epidemic_as_well_as_the_last_day",
+     "made[-1] + self.correction * left", "made[-1]"),
+    ("test_partitions_are_exact_and_the_frequencies_those_of_all_visits",
+     "power=0.6, recency=2.0", "power=0.6, recency=-1.0"),
+    ("test_scaled_partitions_of_a_lumpable_chain_are_exact",
+     "Steps(gain=0.05, longest=0.5", "Steps(gain=0.0005, longest=0.005"),
+    ("test_the_scaled_factors_are_the_singular_vectors_of_the_scaled_law",
+     "power=0.6, recency=2.0", "power=0.0, recency=2.0"),
+    ("test_the_scaled_factors_are_the_singular_vectors_of_the_scaled_law",
+     "** (2 * self.power - 1)", "** (1 - self.power)"),
+    ("test_a_stream_ends_when_nothing_changes_any_more", ".change_ <= self.tol", ".change_ < 0"),
+    ("test_the_second_proposal_is_taken_where_atoms_are_alike",
+     "if self.newton and latest:", "if False:"),
+    ("test_atoms_neither_shrink_nor_die_on_a_long_stream",
+     "idle = np.where(used, 0.0, self.idle + delta.mass)", "idle = self.idle + delta.mass"),
+    ("test_steps_shrink_as_one_over_t",
+     "\"\"\"Return n / N.\"\"\"", "return max(mass / total, 0.05)"),
+    ("test_directions_of_a_sparse_model_are_found_and_kept_in_files",
+     "idle = np.where(used, 0.0, self.idle + delta.mass)", "idle = self.idle + delta.mass"),
+    ("test_the_two_halves_of_a_city_are_found",
+     "Steps(gain=0.05, longest=0.5", "Steps(gain=0.0005, longest=0.005"),
+    ("test_the_scaled_law_is_factorized_on_demand",
+     "rare, n_states = np.sqrt(tails * heads)", "rare, n_states = tails * heads"),
+    ("test_forgetting_at_changes_finds_them_and_lowers_the_loss_by_a_third",
+     "clock.mass = min(clock.mass, self._mass)", "pass"),
+    ("test_false_alarms_are_as_rare_as_was_asked_for",
+     "return self.statistic > 1\n\n", "return self.statistic > 0.5\n\n"),
+    ("test_the_sum_tells_when_the_change_began",
+     "self.statistic > UNDER_WAY else 0", "self._sum > 0 else self.since"),
+    ("test_more_passes_over_outliers_do_not_move_atoms_away_from_clean_rows",
+     "others = np.setdiff1d(order, part)", "others = np.sort(order)"),
+    ("test_a_long_stream_ends_near_what_scaling_beforehand_gives",
+     "return X if not len(self.mass) else X * self.divisor",
+     "return X if True else X * self.divisor"),
+    ("test_hidden_entries_are_predicted_nearly_as_with_all_known",
+     "part.complete(state.dictionary.decode(codes.values))",
+     "part.complete(0 * state.dictionary.decode(codes.values))"),
+    ("test_the_number_of_rank_one_atoms_of_tensors_is_found",
+     "labels[kept] = _grouped(rows[kept], n_components)",
+     "labels[kept] = np.arange(kept.sum()) % n_components"),
+    ("test_in_sample_steps_of_the_epidemic_are_close",
+     "np.maximum(made[-1] + self", "np.maximum(made[0] + self"),
+    ("test_a_change_is_found_soon",
+     "SLACK = 0.25  # of a standard", "SLACK = 1.0  # of a standard"),
+]
+# fmt: on
+
+
+def holders(text, package=PACKAGE):
+    """Return the modules in which a text occurs, each as often as it occurs there."""
+    modules = sorted(package.rglob("*.py"))
+    return [path for path in modules for _ in range(path.read_text("utf-8").count(text))]
+
+
+def module_of(test):
+    """Return the module of a test; its name, without parameters, stands once in the suite."""
+    start = f"\ndef {test.partition('[')[0]}("
+    (module,) = (path for path in TESTS.rglob("test_*.py") if start in path.read_text("utf-8"))
+    return module
+
+
+def survives(test, text, replacement):
+    """Return why a test does not fail by its bound in a copy with the fault; empty if it does."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(shutil.copytree(PACKAGE, Path(folder) / "atomstream"))
+        (module,) = holders(text, package)
+        module.write_text(module.read_text("utf-8").replace(text, replacement), "utf-8")
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-x",
+                "-p",
+                "no:cacheprovider",
+                f"{module_of(test)}::{test}",
+            ],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": folder},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode == 1 and "stands against a bound of" in done.stdout:
+        return ""
+    return "it passes" if done.returncode == 0 else done.stdout[-1000:]
+
+
+def main(wanted):
+    chosen = [
+        fault for fault in MUTATIONS if not wanted or any(part in fault[0] for part in wanted)
+    ]
+    failed = 0
+    with ThreadPoolExecutor(2) as pool:
+        for fault, why in zip(
+            chosen, pool.map(lambda fault: survives(*fault), chosen), strict=True
+        ):
+            print("missed" if why else "seen  ", fault[0], why, flush=True)
+            failed += bool(why)
+    print(f"{len(chosen)} faults put in; {failed} of them were missed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
