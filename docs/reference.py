@@ -43,7 +43,7 @@ MODULES = {
     "Watching and judging": (
         *("callbacks", "diagnostics", "changes", "drift", "history", "lives", "live", "loggers"),
     ),
-    "Pictures": ("plots",),
+    "Pictures": ("plots", "looks"),
     "Files": ("io",),
     "Many machines": ("cluster",),
 }

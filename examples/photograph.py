@@ -9,7 +9,7 @@ from sklearn.datasets import load_sample_image
 
 from atomstream import OnlineNMF, images, plots, save, streams
 from atomstream.callbacks import History, LearningBar
-from atomstream.viz.report import Section, write_report
+from atomstream.looks.report import Section, write_report
 
 SIZE, N_PATCHES, BATCH = 12, 200_000, 256
 

@@ -10,6 +10,7 @@ from atomstream import OnlineConvexMF, OnlineNMF
 from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.history import FIELDS, Trace, read_history
+from atomstream.looks.pages import sections_of
 from atomstream.runs.record import open_record
 from atomstream.watch.lives import atoms_over_time
 
@@ -197,7 +198,7 @@ def test_changes_over_of_the_adaptive_schedule_are_kept_and_logged(tmp_path):
     assert [line["n_samples"] for line in found] == [trace.n_samples[i] for i in places]
     assert any(2000 < line["n_samples"] <= 2200 for line in found)
     assert counts[-1] == open_record(tmp_path / "run").model._learner.reactive.n_taken
-    sections = open_record(tmp_path / "run").view.sections(open_record(tmp_path / "run"))
+    sections = sections_of(open_record(tmp_path / "run"))
     (learning,) = (section for section in sections if section.name == "objective")
     assert f"{found[-1]['n_samples']:,} rows" in learning.caption
 

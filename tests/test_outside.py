@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator
 from sklearn.isotonic import isotonic_regression
 
 from atomstream import (
@@ -16,11 +17,14 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
     load,
+    plots,
+    report,
 )
 from atomstream.cli import main
 from atomstream.coders import Auto, Coder, Codes
 from atomstream.io import Feed, InputOptions, inputs, open_inputs, register_reader
 from atomstream.io.tensors import open_tensor
+from atomstream.looks import Look, RowsLook, Table, look_of, register_look
 from atomstream.losses import Entrywise
 from atomstream.memory import Delta, Memory, Statistics
 from atomstream.penalties import Penalty, Simplex
@@ -359,3 +363,68 @@ def test_a_reader(tmp_path, monkeypatch, capsys):
         open_inputs([str(path)])
     with pytest.raises(ValueError, match="ending='rec' is not an ending"):
         register_reader("rec", records)
+
+
+# -- a look
+
+
+class MeanAndRest(BaseEstimator):
+    """A model that owes nothing to the package: the mean of the rows, and what is left of one."""
+
+    def fit(self, X, y=None):
+        mean = np.mean(X, axis=0)
+        self.components_ = np.stack([mean, X[0] - mean])
+        self.importance_ = np.array([0.75, 0.25])
+        return self
+
+
+class MeanLook(Look):
+    """A mean and a rest: two curves, each with a word in the table."""
+
+    title = "Mean and rest"
+
+    def known(self, record):
+        """Return the model in a few lines."""
+        return {"model": f"a mean of {record.model.components_.shape[1]} features"}
+
+    def table(self, record, most=20):
+        """Return the share of each part, and its word."""
+        shares = record.model.importance_.tolist()
+        rows = [(0, shares[0], "mean"), (1, shares[1], "rest")]
+        heads = {"code_share": "share of the code", "features": "what it is"}
+        return Table("part", heads, rows[:most])
+
+    def plot(self, model, **options):
+        """Draw both parts as curves over the features."""
+        return plots.curves(model, n_columns=2, **options)
+
+
+def test_a_look(tmp_path):
+    with pytest.raises(InputError, match=r"No look is known of a MeanAndRest; .*register_look"):
+        look_of(MeanAndRest())
+    register_look(MeanAndRest, MeanLook)
+    model = MeanAndRest().fit(data())
+    pytest.importorskip("matplotlib")
+    page = report(model, tmp_path).read_text(encoding="utf-8")
+    for told in ("Mean and rest of a MeanAndRest", "a mean of 12 features", "what it is", "rest"):
+        assert told in page
+    assert (tmp_path / "figures/atoms.png").exists()
+    assert "0: 75.0 %" in look_of(model).thumbnails(model)
+    with pytest.raises(TypeError, match="look must be a class derived from Look, got 'MeanLook'"):
+        register_look(MeanAndRest, "MeanLook")
+
+
+def test_a_look_of_a_class_derived_from_one_of_the_package():
+    class Spectra(OnlineNMF):
+        pass
+
+    class SpectraLook(RowsLook):
+        def plot(self, model, **options):
+            return "drawn"
+
+    model = Spectra(2, random_state=0).fit(data())
+    assert type(look_of(model)) is RowsLook  # that of the class it is derived from
+    register_look(Spectra, SpectraLook)
+    assert type(look_of(model)) is SpectraLook
+    assert model.plot() == "drawn"
+    assert type(look_of(OnlineNMF())) is RowsLook

@@ -9,6 +9,7 @@ from . import dictionaries as dictionaries
 from . import drift as drift
 from . import history as history
 from . import io as io
+from . import looks as looks
 from . import losses as losses
 from . import memory as memory
 from . import penalties as penalties
@@ -64,8 +65,8 @@ from .exceptions import ScheduleWarning as ScheduleWarning
 from .files.codec import load as load
 from .files.codec import save as save
 from .files.registry import trusted_types as trusted_types
+from .looks import plots as plots
 from .runs.reporting import report as report
-from .viz import plots as plots
 from .watch import live as live
 from .watch import lives as lives
 from .watch import loggers as loggers

@@ -1,7 +1,6 @@
 """Every class of models, saved to a file: all verbs that look answer, or refuse in one sentence."""
 
 import json
-from importlib.util import find_spec
 
 import networkx as nx
 import numpy as np
@@ -10,9 +9,9 @@ from commands import refused
 
 import atomstream
 from atomstream.cli import main
-from atomstream.runs.task import VIEWS
+from atomstream.files.registry import MODELS
 
-SHOWN = [name for name, place in VIEWS.items() if find_spec(place.partition(":")[0])]
+SHOWN = sorted(MODELS)
 ROWS = ("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF")
 CODES = {
     **dict.fromkeys((*ROWS, "ConsensusNMF"), "x.csv"),
@@ -71,8 +70,8 @@ def folder(tmp_path_factory):
 
 
 def test_all_classes_of_models_are_here(folder):
-    assert sorted(VIEWS) == sorted(path.stem for path in folder.glob("*.atoms"))
-    assert len(VIEWS) == 12
+    assert sorted(MODELS) == sorted(path.stem for path in folder.glob("*.atoms"))
+    assert len(MODELS) == 12
 
 
 @pytest.mark.parametrize("name", SHOWN)

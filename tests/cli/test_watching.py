@@ -15,6 +15,7 @@ from rich.console import Console
 
 from atomstream.cli import main, watching
 from atomstream.history import Trace
+from atomstream.looks.pages import edited_table
 from atomstream.runs import folder as folder_module
 from atomstream.runs.folder import RunFolder
 
@@ -24,7 +25,7 @@ SETTINGS = ("--atoms", "2", "--holdout", "0")
 
 def screen(folder, width=80, height=24):
     console = Console(width=width, file=io.StringIO(), force_terminal=False)
-    console.print(watching._Look(RunFolder(folder)).screen(width, height))
+    console.print(watching._Screen(RunFolder(folder)).shown(width, height))
     return console.file.getvalue()
 
 
@@ -56,17 +57,17 @@ def test_pictures_have_numbers_and_leave_room_for_marks(tmp_path):
     words = ["learn", tmp_path / "a.png", "--atoms", 12, "--patch", 8, "--epochs", 1]
     words += ["--batch-size", 20, "--holdout", 0.1, "--out", tmp_path / "run"]
     assert main([*map(str, words)]) == 0
-    look = watching._Look(RunFolder(tmp_path / "run"))
-    look.screen(80)
+    look = watching._Screen(RunFolder(tmp_path / "run"))
+    look.shown(80)
     points = look._trace.points
     points["n_alarms"] = list(range(len(points["n_alarms"])))
     console = Console(width=80, file=io.StringIO(), force_terminal=False)
-    console.print(look.screen(80, 24))
+    console.print(look.shown(80, 24))
     lines = console.file.getvalue().splitlines()
     assert len(lines) == 24
     assert max(map(len, lines)) <= 80
     assert sum("Change of the stream" in line for line in lines) == 2
-    most = look._record.table(8).rows
+    most = edited_table(look._record, 8).rows
     (heads,) = (line for line in lines if line.startswith("atom ") and "code" not in line)
     assert heads.split()[1::2] == [str(row[0]) for row in most[: len(heads.split()) // 2]]
     assert len(heads.split()) >= 6
@@ -97,8 +98,8 @@ def test_the_time_left_is_that_of_the_passes_left(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
     words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--epochs", "3"]
     assert main([*words, "--out", str(tmp_path / "run")]) == 0
-    look = watching._Look(RunFolder(tmp_path / "run"))
-    look.screen(80)
+    look = watching._Screen(RunFolder(tmp_path / "run"))
+    look.shown(80)
     trace, record = look._trace, look._record
     assert watching._left(record, trace) == ""  # complete
     half = len(trace.n_samples) // 2
@@ -115,14 +116,14 @@ def test_a_run_at_work_is_followed_until_it_is_complete(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 5)))
     words = ["learn", str(tmp_path / "x.npy"), "--atoms", "2", "--out", str(tmp_path / "run")]
     assert main([*words, "--max-time", "0s"]) == 0
-    look = watching._Look(RunFolder(tmp_path / "run"))
-    look.screen(80)
+    look = watching._Screen(RunFolder(tmp_path / "run"))
+    look.shown(80)
     assert not look.complete
     resumed = threading.Thread(target=main, args=(["resume", str(tmp_path / "run")],))
     resumed.start()
     deadline = time.monotonic() + 60
     while not look.complete and time.monotonic() < deadline:
-        look.screen(80)
+        look.shown(80)
         time.sleep(0.01)
     resumed.join()
     assert look.complete

@@ -81,7 +81,7 @@ def test_the_rank_of_data_is_found_and_its_atoms_are_stable(rank, room):
     assert [row["rank"] for row in choice.table if row["chosen"]] == [choice.rank]
     figure = plots.rank(choice)
     line = figure.axes[0].lines[0]
-    assert_array_equal(line.get_ydata(), plots.rank_data(choice)[1])
+    assert_array_equal(line.get_ydata(), choice.error)
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ import pytest
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
-from atomstream.runs.edits import read_edits
+from atomstream.looks.edits import read_edits
+from atomstream.looks.pages import cards_of, edits_of
 from atomstream.runs.record import open_record
 
 X = np.random.default_rng(0).random((300, 6))
@@ -69,10 +70,10 @@ def test_tables_show_names_and_shares_of_what_was_merged(edited, capsys):
 
 def test_what_is_written_is_what_was_read(edited):
     record = open_record(edited)
-    assert read_edits(record.results / "edits.json", 5) == record.edits
-    cards = record.view.cards(record)
+    assert read_edits(record.results / "edits.json", 5) == edits_of(record)
+    cards = cards_of(record)
     assert len(cards.cards) == 5
-    assert cards.edits["edits"] == record.edits.as_dict()["edits"]
+    assert cards.edits["edits"] == edits_of(record).as_dict()["edits"]
 
 
 @pytest.mark.parametrize(

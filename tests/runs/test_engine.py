@@ -11,11 +11,12 @@ from atomstream import OnlineNMF
 from atomstream.callbacks import Callback
 from atomstream.cli import main
 from atomstream.exceptions import InputError
+from atomstream.io.source import InputFile
 from atomstream.runs import run as engine
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Run
 from atomstream.runs.settings import Settings, checkpoints, option
-from atomstream.runs.task import InputFile, Task
+from atomstream.runs.task import Task
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask
 from atomstream.runs.tasks.text import TextTask
 from atomstream.runs.tasks.walk import WalkTask

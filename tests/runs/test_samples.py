@@ -12,22 +12,23 @@ import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.domains.networks import Network
+from atomstream.looks.pages import cards_of, n_atoms_of
+from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.record import open_record, record_of
-from atomstream.runs.samples import Sample, Samples
 from atomstream.samplers.base import patches_of
 from atomstream.streams import windows
 
 RNG = np.random.default_rng(0)
 
 
-def cards_of(path):
+def opened(path):
     record = open_record(path)
-    return record, record.view.cards(record)
+    return record, cards_of(record)
 
 
 def learned(path, *words):
     assert main([str(word) for word in (*words, "--out", path)]) == 0
-    return cards_of(path)
+    return opened(path)
 
 
 def check(cards, codes, label_of):
@@ -170,7 +171,7 @@ def test_the_index_of_a_frame_names_rows_held_out():
     model = OnlineNMF(2, random_state=0).fit(frame)
     record = record_of(model, held_out=frame)
     codes = model.transform(frame)
-    check(record.view.cards(record), codes, lambda i: f"held-out row AAAC-{i}")
+    check(cards_of(record), codes, lambda i: f"held-out row AAAC-{i}")
 
 
 def test_atoms_of_all_materials_have_cards_of_their_own(tmp_path):
@@ -178,11 +179,11 @@ def test_atoms_of_all_materials_have_cards_of_their_own(tmp_path):
 
     model, data, _ = ZOO["colours"]
     atomstream.save(model.fit(data()), tmp_path / "m.atoms")
-    record, cards = cards_of(tmp_path / "m.atoms")
+    record, cards = opened(tmp_path / "m.atoms")
     shares = np.concatenate([part.importance_ for part in model.dictionaries_.values()])
     assert sorted(card.number for card in cards.cards) == [0, 1, 2, 3]
     for card in cards.cards:
         assert card.figures["importance"] == shares[card.number]
         assert card.text == f"material: {model.materials_[card.number // 2]}"
         assert card.picture.png
-    assert record.n_atoms == 4
+    assert n_atoms_of(record) == 4

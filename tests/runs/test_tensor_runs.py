@@ -17,6 +17,7 @@ import atomstream
 from atomstream import OnlineCPDictionary
 from atomstream.callbacks import History
 from atomstream.cli import main
+from atomstream.looks import look_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
@@ -191,7 +192,7 @@ def test_inspect_report_and_plot(folder, capsys):
 
 def test_the_table_names_the_largest_labels(folder):
     record = open_record(folder / "run")
-    table = record.view.table(record, 3)
+    table = look_of(record.model).table(record, 3)
     model = record.model
     assert [row[0] for row in table.rows] == np.argsort(-model.importance_).tolist()
     atom, *shares, text = table.rows[0]

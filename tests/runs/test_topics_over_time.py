@@ -15,8 +15,9 @@ from atomstream import TopicModel
 from atomstream.cli import main
 from atomstream.domains.text.time_bins import fitting
 from atomstream.files.codec import read_model
-from atomstream.runs.dated import lives_of
+from atomstream.looks.pages import sections_of
 from atomstream.runs.record import open_record
+from atomstream.watch.lives import lives_of
 
 WORDS = (["cat", "dog", "horse"], ["stock", "bond", "market"], ["goal", "match", "team"])
 N = 240
@@ -68,7 +69,7 @@ def test_a_date_gives_topics_over_time(folder, room):
 def test_the_report_shows_topics_over_time(folder):
     pytest.importorskip("matplotlib")
     record = open_record(folder / "run")
-    section = next(part for part in record.view.sections(record) if part.name == "over_time")
+    section = next(part for part in sections_of(record) if part.name == "over_time")
     assert "each month, by the dates in 'when'" in section.caption
     assert "2 documents without a date left out." in section.caption
     curve = next(a for a in section.figure.axes if a.get_title(loc="left").startswith("topic 0"))
@@ -90,7 +91,7 @@ def test_lives_have_dates_where_documents_come_by_their_dates(folder, tmp_path):
     assert len(lives.moments) > 3
     for moment in lives.moments:
         assert moment.when == dates[(moment.n_samples - 1) % N]
-    (became,) = (part for part in record.view.sections(record) if part.name == "became")
+    (became,) = (part for part in sections_of(record) if part.name == "became")
     assert "date" in became.columns
     with open(tmp_path / "run/history.jsonl", encoding="utf-8") as file:
         told = [line for line in map(json.loads, file) if "event" in line]

@@ -18,6 +18,8 @@ from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.exceptions import InputError
 from atomstream.io.video import open_video
+from atomstream.looks import look_of
+from atomstream.looks.pages import sections_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
@@ -211,7 +213,7 @@ def test_inspect_report_and_plot(folder, mode, capsys):
 def test_courses_of_the_atoms_over_the_frames_are_drawn(folder, monkeypatch, tmp_path):
     record = open_record(folder / "frames")
     assert_allclose(record.notes["courses"], frames_model().transform(FRAMES), atol=1e-6)
-    figures = {section.name: section for section in record.view.sections(record)}
+    figures = {section.name: section for section in sections_of(record)}
     codes = record.notes["courses"][:, np.argmax(record.model.importance_)]
     drawn = figures["courses"].figure.axes[0].lines[0]
     assert_array_equal(drawn.get_ydata(), codes / codes.max())
@@ -244,7 +246,7 @@ def test_signed_videos_are_learned_where_they_are_said_to_be_signed(folder, mode
 def test_many_atoms_and_odd_channels_are_drawn_small(folder, tmp_path):
     np.save(tmp_path / "two.npy", IN_COLOUR[..., :2])
     run("video", "learn", tmp_path / "two.npy", "--atoms", 14, "--out", tmp_path / "run")
-    sections = open_record(tmp_path / "run").view.sections(open_record(tmp_path / "run"))
+    sections = sections_of(open_record(tmp_path / "run"))
     assert sections[0].name == "atoms"
     assert "channels of a pixel lie side by side" in sections[0].caption
     shown = [axes for axes in sections[0].figure.axes if axes.images]
@@ -259,7 +261,7 @@ def test_changes_are_told_and_short_videos_have_none(folder, tmp_path):
     np.save(tmp_path / "short.npy", FRAMES[:10])
     run("video", "learn", tmp_path / "short.npy", *PIXELS, "--out", tmp_path / "run")
     record = open_record(tmp_path / "run")
-    assert "fewer than 16 frames" in record.view.facts(record)["changes"]
+    assert "fewer than 16 frames" in look_of(record.model).facts(record)["changes"]
     run("report", tmp_path / "run")
 
 

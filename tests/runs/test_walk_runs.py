@@ -197,5 +197,5 @@ def test_maps_draw_their_data(folder):
     assert len(corners) == len(clusters) == (labels >= 0).sum()
     figure = plots.partition_map(grid, model.states_, labels, visits=model.visits_.sum(axis=0))
     assert len(figure.axes[0].collections[0].get_paths()) == len(corners)
-    chances, shares = plots.reduced_chain_data([[0.9, 0.1], [0.2, 0.8]], [0.6, 0.4])
+    chances, shares = [[0.9, 0.1], [0.2, 0.8]], [0.6, 0.4]
     assert_array_equal(plots.reduced_chain(chances, shares).axes[0].images[0].get_array(), chances)

@@ -18,6 +18,7 @@ from atomstream import (
     save,
 )
 from atomstream.cli import main
+from atomstream.looks import look_of
 from atomstream.runs.record import open_record
 
 RNG = np.random.default_rng(0)
@@ -106,5 +107,5 @@ def test_a_number_in_a_table_is_that_of_a_column_of_codes(tmp_path):
     written = np.loadtxt(codes, delimiter=",", skiprows=1)
     assert_allclose(written, model.transform(X))
     record = open_record(tmp_path / "m.atoms")
-    for atom, share, _, _ in record.view.table(record, 4).rows:
+    for atom, share, _, _ in look_of(record.model).table(record, 4).rows:
         assert share == model.importance_[atom]

@@ -8,8 +8,9 @@ import pytest
 
 from atomstream import OnlineNMF, TopicModel
 from atomstream.callbacks import History
+from atomstream.looks.cards import bars, course_points, curves, pictures
+from atomstream.looks.pages import cards_of
 from atomstream.runs.record import record_of
-from atomstream.viz.cards import bars, course_points, curves, pictures
 
 RNG = np.random.default_rng(0)
 X = RNG.random((400, 4)) @ RNG.random((4, 9))
@@ -25,9 +26,7 @@ def learned():
 def test_samples_errors_and_courses_are_those_of_the_model(learned):
     model, history = learned
     rows = X[:50]
-    cards = record_of(model, held_out=rows, history=history).view.cards(
-        record_of(model, held_out=rows, history=history)
-    )
+    cards = cards_of(record_of(model, held_out=rows, history=history))
     codes = model.transform(rows)
     shares = codes / codes.sum(axis=1, keepdims=True)
     lost = ((rows - model.inverse_transform(codes)) ** 2).sum(axis=1)
@@ -58,7 +57,7 @@ def test_changes_are_cosines_with_the_atoms_at_half_of_the_stream():
     model = OnlineNMF(3, batch_size=20, n_epochs=1, shuffle=False, random_state=0)
     model.set_callbacks(spy).fit(X[:160])
     assert spy.snapshots.n_samples == list(range(20, 161, 20))
-    cards = record_of(model, history=spy).view.cards(record_of(model, history=spy))
+    cards = cards_of(record_of(model, history=spy))
     before, now = spy.seen[3], spy.seen[-1]  # after 80 of 160 samples
     for card in cards.cards:
         a, b = before[card.number], now[card.number]
@@ -77,7 +76,7 @@ def test_relevant_words_are_the_best_of_every_weight():
     topics = model.components_ / model.components_.sum(axis=1, keepdims=True)
     overall = model.importance_ @ topics
     names = np.array([model.vocabulary_.word(i) for i in range(topics.shape[1])])
-    for card in record.view.cards(record).cards:
+    for card in cards_of(record).cards:
         share = topics[card.number]
         held = share > 1e-6
         found = {term.word: term for term in card.terms}
@@ -118,7 +117,7 @@ def test_the_time_moves_the_pictures_to_what_the_atoms_were():
     model = OnlineNMF(3, batch_size=20, n_epochs=1, shuffle=False, random_state=0)
     model.set_callbacks(history).fit(X)
     record = record_of(model, history=history)
-    cards = record.view.cards(record)
+    cards = cards_of(record)
     shots = history.snapshots
     assert len(cards.frames) == len(cards.times) == 20
     for time, frame in zip(history.n_samples[:-1], cards.frames, strict=False):
@@ -134,9 +133,9 @@ def test_pictures_of_the_past_stay_within_bounds(monkeypatch):
     history = History()
     model = OnlineNMF(3, batch_size=20, n_epochs=1, random_state=0).set_callbacks(history).fit(X)
     record = record_of(model, history=history)
-    size = sum(len(card.picture.curves[0]) for card in record.view.cards(record).cards)
+    size = sum(len(card.picture.curves[0]) for card in cards_of(record).cards)
     for most, n_shown in ((3.5 * size, 3), (size / 2, 0)):
-        monkeypatch.setattr("atomstream.runs.views._common.MOST_PAST", int(most))
-        cards = record.view.cards(record)
+        monkeypatch.setattr("atomstream.looks.pages.MAX_PAST", int(most))
+        cards = cards_of(record)
         assert {len(card.past) for card in cards.cards} == {n_shown}
         assert bool(cards.frames) == bool(n_shown)

@@ -26,7 +26,7 @@ from atomstream import (
 )
 from atomstream.callbacks import History
 from atomstream.domains.walks.trips import Grid
-from atomstream.viz.similarity import by_similarity
+from atomstream.looks.similarity import by_similarity
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import pytest
 
 from atomstream import OnlineNMF, plots
 from atomstream.callbacks import History
-from atomstream.viz.report import Section, write_report
+from atomstream.looks.report import Section, write_report
 
 
 def test_pictures_show_what_their_twins_return():

@@ -18,6 +18,8 @@ from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.images import is_color, load_image, not_kept
 from atomstream.io.outputs import check_out, image_format, write_image
+from atomstream.io.source import named
+from atomstream.looks.look import look_of
 from atomstream.runs.record import open_record
 from atomstream.runs.task import checked
 
@@ -102,7 +104,11 @@ def _loaded(path: Path) -> ImageDictionary:
     if not path.exists():
         raise InputError(f"There is no {path}.")
     record = open_record(path)
-    return record.view.image_dictionary(record)
+    shape = look_of(record.model).patch_shape(record)
+    if isinstance(record.model, ImageDictionary):
+        return record.model
+    with named(path):
+        return ImageDictionary.from_learner(record.model, shape)
 
 
 def _pixels_kept(path: Path) -> NDArray:

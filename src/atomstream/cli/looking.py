@@ -1,4 +1,4 @@
-"""The verbs that look at a run or a model file; they know its view, never the model."""
+"""The verbs that look at a run or a model file; they know its look, never the model."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
-from atomstream.runs.dated import lives_of
-from atomstream.runs.edits import read_edits
+from atomstream.looks.edits import read_edits
+from atomstream.looks.look import look_of
+from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
+from atomstream.looks.record import Record, Table, cell
+from atomstream.looks.report import write_figures
 from atomstream.runs.notes import making_sense
-from atomstream.runs.record import Record, open_record
-from atomstream.runs.task import Table, heard
+from atomstream.runs.record import open_record
+from atomstream.runs.task import heard
+from atomstream.watch.lives import lives_of
 
 BAR = 24  # signs of a full bar on the screen
 WIDTH = 118
@@ -40,21 +44,21 @@ def encode(
 ) -> int:
     """Write codes, block by block, behind the columns that name rows."""
     record = open_record(run)
-    writer = code_writer(out)
+    look, writer = look_of(record.model), code_writer(out)
     check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
-    if ids and not record.view.has_ids:
-        kind = f"{run} has learned from {record.view.learned_from}"
+    if ids and not look.has_ids:
+        kind = f"{run} has learned from {look.learned_from}"
         raise InputError(f"--id names columns of tables or documents, and {kind}.")
     if ids and out.suffix == ".npz":
         raise InputError(f"{out} holds codes alone; for --id end it in .csv or .parquet.")
     if on_bad_line is not None:
-        if not record.view.skips:
-            kind = f"{run} has learned from {record.view.learned_from}"
+        if not look.skips:
+            kind = f"{run} has learned from {look.learned_from}"
             raise InputError(f"--on-bad-line is for rows of numbers, and {kind}.")
         record = replace(record, skips=on_bad_line == "skip")
-    encoded, n_rows, n_skipped = record.view.encode(record, inputs, ids), 0, 0
-    edits = record.edits if record.view.has_ids else replace(record.edits, made={})
-    edits = replace(edits, n_atoms=encoded.n_atoms)
+    encoded, n_rows, n_skipped = look.encode(record, inputs, ids), 0, 0
+    edits = replace(edits_of(record), n_atoms=encoded.n_atoms)
+    edits = edits if look.has_ids else replace(edits, made={})
     names, columns = edits.columns(encoded.atom), encoded.labels
     with heard(warn), whole_file(out) as file, writer(file, Columns(names, columns)) as write:
         for labels, codes in followed(edits.codes(encoded), None, "encoding"):
@@ -69,7 +73,7 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
     """Rebuild an input, and print how close it is."""
     record = open_record(run)
     with heard(warn):
-        facts = record.view.reconstruct(record, source, out, stride)
+        facts = look_of(record.model).reconstruct(record, source, out, stride)
     return print_facts(facts, as_json)
 
 
@@ -81,19 +85,19 @@ def inspect(run: Path, as_json: bool) -> int:
 
 
 def _show(record: Record, run: Path, as_json: bool) -> int:
-    view = record.view
-    figures, table = view.quality(record), record.table(10)
+    look = look_of(record.model)
+    figures, table = look.quality(record), edited_table(record, 10)
     if as_json:
         keys = (table.name, *table.columns)
         rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
         numbers = {"run": str(run), **_numbers(record), "held_out": figures}
         click.echo(json.dumps(numbers | {f"{table.name}s": rows}))
         return 0
-    facts = view.facts(record)
+    facts = look.facts(record)
     inputs = [] if record.settings is None else list(record.settings.inputs)
     if inputs:
         facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
-    facts |= {name: f"{value:.4g} ({view.quality_on})" for name, value in figures.items()}
+    facts |= {name: f"{value:.4g} ({look.quality_on})" for name, value in figures.items()}
     click.echo(f"{run}")
     width = max(map(len, facts))
     for name, value in facts.items():
@@ -127,35 +131,26 @@ def _numbers(record: Record) -> dict[str, Any]:
 
 def _lines(table: Table) -> list[str]:
     """Return a table of atoms as lines of text, with a bar for the first share of each row."""
-    heads = [key.removesuffix("_share") for key in table.columns if key != "features"]
+    heads = [key.removesuffix("_share") for key in table.numbers]
     lines = [f"{table.name:>7}  " + " ".join(f"{head:>9}" for head in heads)]
     places = [place for place, key in enumerate(table.columns, 1) if key != "features"]
     shares = [place for place in places if table.rows and isinstance(table.rows[0][place], float)]
     most = max((row[shares[0]] for row in table.rows), default=1.0) if shares else 1.0
     for row in table.rows:
-        cells = " ".join(f"{_cell(row[place]):>9}" for place in places)
+        cells = " ".join(f"{cell(row[place]):>9}" for place in places)
         bar = "=" * round(BAR * row[shares[0]] / max(most, 1e-12)) if shares else ""
         text = row[-1] if "features" in table.columns else ""
         lines.append(f"{row[0]:>7}  {cells}  {bar:<{BAR}}  {text}")
     return lines
 
 
-def _cell(value: object) -> str:
-    return f"{100 * value:.1f} %" if isinstance(value, float) else f"{value:,}"
-
-
 def report(run: Path, as_json: bool) -> int:
     """Write the report."""
-    from atomstream.viz.report import write_report
-
     _check_plots()
     record = open_record(run)
-    title = f"{record.view.title} of {record.path.resolve().name}"
     with making_sense(run):
-        sections, facts = record.view.sections(record), record.view.facts(record)
-        cards = record.view.cards(record)
         lives = lives_of(record.history, record.notes)
-    page = write_report(record.results, title, facts, sections, cards=cards)
+        page = write_page(record, record.results, record.path.resolve().name)
     if lives.moments:
         write_table(record.results / LIVES, lives.columns, lives.rows())
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
@@ -163,12 +158,10 @@ def report(run: Path, as_json: bool) -> int:
 
 def plot(run: Path, as_json: bool) -> int:
     """Write the pictures."""
-    from atomstream.viz.report import write_figures
-
     _check_plots()
     record = open_record(run)
     with making_sense(run):
-        sections = record.view.sections(record)
+        sections = sections_of(record)
     written = write_figures(record.results, sections)
     return print_facts({"figures": [str(path) for path in written]}, as_json)
 
@@ -177,7 +170,7 @@ def edit(run: Path, edits: Path, as_json: bool) -> int:
     """Apply a list of edits, and print what it holds."""
     record = open_record(run)
     with making_sense(run):
-        found = read_edits(edits, record.n_atoms)
+        found = read_edits(edits, n_atoms_of(record))
     identity = record.notes.get("run", "")
     if found.run and identity and found.run != identity:
         raise InputError(f"{edits} was made from the report of another run than {run}.")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from atomstream.cli.looking import print_facts
 from atomstream.cli.options import (
@@ -17,10 +18,15 @@ from atomstream.cli.options import (
     run_argument,
 )
 from atomstream.cli.running import checked_aloud
+from atomstream.domains.networks import Network
+from atomstream.domains.networks.reconstruction import Ranking
 from atomstream.exceptions import InputError
-from atomstream.runs.record import Record, open_record
+from atomstream.io.outputs import write_table
+from atomstream.looks.look import look_of
+from atomstream.looks.network import REBUILT, NetworkLook, network_of, place_of_pairs, rebuild
+from atomstream.looks.record import Record
+from atomstream.runs.record import open_record
 from atomstream.runs.tasks.network import edge_reading
-from atomstream.runs.views import network as view
 
 _edges = click.argument("edges", type=PATH, required=False)
 _steps = count_option("--steps", "Copies of the motif to visit.", least=1, default=100_000)
@@ -47,9 +53,14 @@ def reconstruct(
 
     EDGES are read as the run has read its own, unless options say otherwise.
     """
-    record, given = _opened(run), _given(edges, reading)
-    facts = checked_aloud("network", lambda: view.rebuild(record, given, out, steps, seed))
-    return print_facts(facts, as_json)
+    record = _opened(run)
+
+    def rebuilt() -> dict[str, Any]:
+        network = _network(record, edges, reading)
+        place = place_of_pairs(out, record, REBUILT, edges)
+        return rebuild(record, network, place, steps, seed)
+
+    return print_facts(checked_aloud("network", rebuilt), as_json)
 
 
 @click.command()
@@ -84,9 +95,15 @@ def denoise(
     that no copy visited has no score and comes last. EDGES are read as the run has read its own,
     unless options say otherwise.
     """
-    record, given = _opened(run), _given(edges, reading)
-    facts = checked_aloud("network", lambda: view.denoise(record, given, out, pairs, steps, seed))
-    return print_facts(facts, as_json)
+    record = _opened(run)
+
+    def ranked() -> dict[str, Any]:
+        network = _network(record, edges, reading)
+        place = place_of_pairs(out, record, f"{pairs}.csv", edges)
+        ranking = record.model.denoise(network, pairs, n_steps=steps, random_state=seed)
+        return _written(ranking, place, pairs.replace("-", "_"))
+
+    return print_facts(checked_aloud("network", ranked), as_json)
 
 
 for command in (reconstruct, denoise):
@@ -94,13 +111,36 @@ for command in (reconstruct, denoise):
 commands = [reconstruct, denoise]
 
 
-def _given(edges: Path | None, reading: dict[str, Any]) -> view.Given:
+def _network(record: Record, edges: Path | None, reading: dict[str, Any]) -> Network:
     options = {name: value for name, value in reading.items() if value is not None}
-    return view.Given(edges, options)
+    return network_of(record, edges, **options)
+
+
+def _written(ranking: Ranking, out: Path, kind: str) -> dict[str, Any]:
+    """Write edges or non-edges, ranked by what the atoms make of them."""
+    numbers = [ranking.scores, ranking.low, ranking.high, ranking.visits]
+    lines = (
+        (*pair, *map(_cell, known))
+        for pair, *known in zip(ranking.pairs, *(part.tolist() for part in numbers), strict=True)
+    )
+    write_table(out, ("tail", "head", "score", "low", "high", "visits"), lines)
+    return {
+        "out": str(out),
+        "pairs": len(ranking.pairs),
+        f"share_of_{kind}_visited": round(ranking.coverage, 4),
+        "base_rate": round(ranking.shrinkage.base, 4),
+    }
+
+
+def _cell(number: float) -> float | int | str:
+    """Return a number as a field of a table: whole numbers without a point, NaN as nothing."""
+    if np.isnan(number):
+        return ""
+    return int(number) if number == int(number) else number
 
 
 def _opened(run: Path) -> Record:
     record = open_record(run)
-    if type(record.view) is not view.NetworkView:
+    if not isinstance(look_of(record.model), NetworkLook):
         raise InputError(f"{run} is no run that has learned from a network.")
     return record

@@ -18,8 +18,10 @@ from atomstream.core.checks import counted
 from atomstream.history import Trace, read_history
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import printable
+from atomstream.looks.pages import edited_table
+from atomstream.looks.record import Record, cell
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.record import Record, open_record
+from atomstream.runs.record import open_record
 from atomstream.runs.tasks._passes import n_passes
 
 PAUSE = 1.0  # seconds between looks
@@ -44,40 +46,40 @@ def watch(run: Path, *, once: bool, html: Path | None) -> int:
     """Show a run as long as a process works on it, or once; write the same as a page if asked."""
     folder = RunFolder(run)
     folder.check()
-    look = _Look(folder)
+    screen = _Screen(folder)
     console = Console()
     if once or not console.is_terminal:
-        console.print(look.screen(console.width))
-        _write(html, look, refresh=False)
+        console.print(screen.shown(console.width))
+        _write(html, screen, refresh=False)
         return 0
-    first = look.screen(console.width, console.height)
+    first = screen.shown(console.width, console.height)
     with Live(first, console=console, auto_refresh=False, screen=True) as live:
         try:
             while folder.at_work:
                 time.sleep(PAUSE)
-                live.update(look.screen(console.width, console.height), refresh=True)
-                _write(html, look, refresh=True)
+                live.update(screen.shown(console.width, console.height), refresh=True)
+                _write(html, screen, refresh=True)
         except KeyboardInterrupt:
             pass  # the run goes on
-    console.print(look.screen(console.width))
-    if not (look.complete or folder.at_work):
+    console.print(screen.shown(console.width))
+    if not (screen.complete or folder.at_work):
         console.print(f"The run has stopped; continue it with: atomstream resume {run}")
-    _write(html, look, refresh=False)
+    _write(html, screen, refresh=False)
     return 0
 
 
-def _write(html: Path | None, look: _Look, *, refresh: bool) -> None:
+def _write(html: Path | None, screen: _Screen, *, refresh: bool) -> None:
     """Write the screen as a page that loads itself again while the run goes on."""
     if html is None:
         return
     page = Console(record=True, width=80, file=io.StringIO())
-    page.print(look.screen(80))
+    page.print(screen.shown(80))
     text = page.export_html(inline_styles=True, code_format=PAGE)
     with whole_file(html) as file:
         file.write(text.replace("<head>", f"<head>{REFRESH * refresh}", 1).encode())
 
 
-class _Look:
+class _Screen:
     """What is known of a run now; files are read again when they have changed.
 
     Parameters
@@ -96,7 +98,7 @@ class _Look:
         """Whether all that was asked for is done."""
         return self._record is not None and bool(self._record.complete)
 
-    def screen(self, width: int, height: int = 1000) -> RenderableType:
+    def shown(self, width: int, height: int = 1000) -> RenderableType:
         """Return all of it, no wider than ``width``; atoms as far as there is room for them."""
         self._read()
         head = Text(printable(f"{self._state()}: {self._folder.path}"), style="bold", no_wrap=True)
@@ -132,19 +134,19 @@ class _Look:
         """Return the most important atoms, as small pictures and with what they are made of."""
         if self._record is None:
             return [Text(), Text("Atoms are shown once the first checkpoint is written.")]
-        table = self._record.table(MOST_ATOMS)
+        table = edited_table(self._record, MOST_ATOMS)
         pictures = _pictures(self._record, [row[0] for row in table.rows], width)
         pictures = pictures or [Text()]
         rows = table.rows[: max(height - len(pictures) - 1, 1)]  # below the heads of the table
         shown = Table(box=None, pad_edge=False, show_edge=False, width=width)
-        names = [name for name in table.columns if name != "features"]
+        names = table.numbers
         for name in (table.name, *(name.removesuffix("_share") for name in names)):
             shown.add_column(name, justify="right", no_wrap=True)
         shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
         keys = (table.name, *table.columns)
         for row in rows:
             found = dict(zip(keys, row, strict=True))
-            cells = [_cell(found[name]) for name in (table.name, *names)]
+            cells = [cell(found[name]) for name in (table.name, *names)]
             shown.add_row(*cells, Text(printable(str(found.get("features", "")))))
         return [*pictures, shown]
 
@@ -233,10 +235,6 @@ def _pictures(record: Record, atoms: Sequence[int], width: int) -> list[Renderab
         for row, line in enumerate(levels):
             lines[row] += "".join(2 * SHADES[level] for level in line) + "  "
     return [Text(line, no_wrap=True) for line in (heads, *lines)]
-
-
-def _cell(value: object) -> str:
-    return f"{100 * value:.1f} %" if isinstance(value, float) else f"{value:,}"
 
 
 def _duration(seconds: float) -> str:

@@ -21,7 +21,7 @@ CERTAIN = 2.0  # standard errors
 
 @dataclass(frozen=True)
 class RankChoice:
-    """Numbers of atoms compared, and the one chosen; ``atomstream.viz.plots.rank`` draws it.
+    """Numbers of atoms compared, and the one chosen; ``atomstream.plots.rank`` draws it.
 
     Attributes
     ----------

@@ -27,15 +27,19 @@ class Shown:
         matplotlib.figure.Figure
             One panel for each atom, the most important first.
         """
-        from atomstream.viz.plots.models import model
+        from atomstream.looks import drawings
+        from atomstream.looks.look import look_of
 
         check_is_fitted(self)
-        return model(self, **options)
+        if "shape" in options:
+            return drawings.atoms(self, **options)  # type: ignore[arg-type]
+        return look_of(self).plot(self, **options)
 
     def _thumbnails(self) -> str:
-        from atomstream.viz.plots.models import thumbnails
+        from atomstream.looks.look import look_of
 
-        return thumbnails(self) if self.__sklearn_is_fitted__() else ""  # type: ignore[attr-defined]
+        fitted = self.__sklearn_is_fitted__()  # type: ignore[attr-defined]
+        return look_of(self).thumbnails(self) if fitted else ""
 
     def _repr_html_inner(self) -> str:
         html: str = super()._repr_html_inner()  # type: ignore[misc]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Block",
+    "Input",
+    "InputFile",
     "InputOptions",
     "Source",
     "divide_alike",
     "fingerprint",
+    "named",
     "reading",
     "row_blocks",
 ]
@@ -76,6 +79,39 @@ class InputOptions:
     skip: bool = False
     naming: Naming = UNNAMED
     sample_axes: Sequence[int] | None = None
+
+
+class Input(Protocol):
+    """An input of a run: its name, and what changes when its content does."""
+
+    name: str
+
+    def fingerprint(self) -> str | None:
+        """Return a digest of the content; None where it cannot be read twice."""
+        ...
+
+
+class InputFile:
+    """One file as the input of a run.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    InputError
+        Where there is no such file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path, self.name = Path(path), str(path)
+        if not self.path.is_file():
+            raise InputError(f"There is no {path}.")
+
+    def fingerprint(self) -> str:
+        """Return a digest of the content."""
+        return fingerprint([self.path])
 
 
 class Block(NamedTuple):
@@ -172,6 +208,17 @@ def reading(name: str) -> Iterator[None]:
     except Exception as error:
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         raise InputError(f"{name} cannot be read ({reason:.200}).") from error
+
+
+@contextmanager
+def named(source: object) -> Iterator[None]:
+    """Turn what a model complains about in the body into a sentence that names the source."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 def divide_alike(sources: Sequence[Source], deviation: NDArray | None) -> None:

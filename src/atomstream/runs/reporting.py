@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.callbacks import History
+from atomstream.looks.pages import write_page
 from atomstream.runs.record import record_of
-from atomstream.viz.report import write_report
 
 __all__ = ["report"]
 
@@ -56,7 +56,4 @@ def report(
     if folder.suffix in (".html", ".htm") or folder.is_file():
         raise ValueError(f"path must name a folder for the report, got {str(path)!r}.")
     record = record_of(model, held_out=held_out, history=history)
-    view = record.view
-    title = f"{view.title} of a {type(model).__name__}"
-    facts, sections, cards = view.facts(record), view.sections(record), view.cards(record)
-    return write_report(folder, title, facts, sections, cards=cards)
+    return write_page(record, folder, f"a {type(model).__name__}")

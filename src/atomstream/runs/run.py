@@ -16,10 +16,10 @@ from atomstream.callbacks import Callback, History, Learner
 from atomstream.core.progress import compiling
 from atomstream.exceptions import InputError
 from atomstream.history import changeovers
-from atomstream.runs.dated import lives_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of
 from atomstream.runs.task import Task, heard
+from atomstream.watch.lives import lives_of
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -1,4 +1,4 @@
-"""Kinds of runs: a `Task` opens inputs and learns from them; a `View` looks at the model."""
+"""Kinds of runs: a `Task` opens inputs and learns from them."""
 
 from __future__ import annotations
 
@@ -6,22 +6,14 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
-
-from numpy.typing import NDArray
+from typing import Any, ClassVar, Protocol
 
 from atomstream.callbacks import Callback, History, Learner, TaskContext
 from atomstream.exceptions import InputError
-from atomstream.io.outputs import Labels
-from atomstream.io.source import fingerprint
+from atomstream.io.source import Input
 from atomstream.runs.settings import Settings
-
-if TYPE_CHECKING:
-    from atomstream.viz.cards import Cards
-    from atomstream.viz.report import Section
 
 # Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
 TASKS = {
@@ -38,54 +30,6 @@ TASKS = {
 }
 # Runs of the first kind that are cut into rounds over shards.
 IN_ROUNDS = "atomstream.runs.tasks.shards:ShardsTask"
-# How models of each class are looked at.
-VIEWS = {
-    "ColorRestorer": "atomstream.runs.views.color:ColorView",
-    "ConsensusNMF": "atomstream.runs.views.consensus:ConsensusView",
-    "ImageDictionary": "atomstream.runs.views.image:ImageView",
-    "NetworkDictionary": "atomstream.runs.views.network:NetworkView",
-    "OnlineCPDictionary": "atomstream.runs.views.tensor:TensorView",
-    "OnlineConvexMF": "atomstream.runs.views.rows:RowsView",
-    "OnlineDictionaryLearning": "atomstream.runs.views.rows:RowsView",
-    "OnlineNMF": "atomstream.runs.views.rows:RowsView",
-    "RandomWalkFactorization": "atomstream.runs.views.walk:WalkView",
-    "SeriesDictionary": "atomstream.runs.views.series:SeriesView",
-    "TopicModel": "atomstream.runs.views.text:TextView",
-    "VideoDictionary": "atomstream.runs.views.video:VideoView",
-}
-
-
-class Input(Protocol):
-    """An input of a run: its name, and what changes when its content does."""
-
-    name: str
-
-    def fingerprint(self) -> str | None:
-        """Return a digest of the content; None where it cannot be read twice."""
-        ...
-
-
-class InputFile:
-    """One file as the input of a run.
-
-    Parameters
-    ----------
-    path : path
-
-    Raises
-    ------
-    InputError
-        Where there is no such file.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self.path, self.name = Path(path), str(path)
-        if not self.path.is_file():
-            raise InputError(f"There is no {path}.")
-
-    def fingerprint(self) -> str:
-        """Return a digest of the content."""
-        return fingerprint([self.path])
 
 
 class Pace(Protocol):
@@ -224,90 +168,6 @@ class Task(ABC):
         """Return what the run came to in a few words, such as "20 atoms from 5,000 samples"."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """The most important parts of a model, as a table: one row for each atom, topic or cluster.
-
-    Attributes
-    ----------
-    name : str
-        What a row is, such as "atom".
-    columns : dict of str to str
-        Names for machines to heads for people, without that of the first column.
-    rows : sequence of tuples
-        Each begins with the number of the atom; shares are floats between 0 and 1.
-    """
-
-    name: str
-    columns: dict[str, str]
-    rows: Sequence[tuple[Any, ...]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """The codes of inputs, block by block.
-
-    Attributes
-    ----------
-    n_atoms : int
-    blocks : iterator of (labels, codes)
-        The labels have an array for each name in ``labels``; codes are (n_rows, n_atoms).
-    labels : sequence of str, default=()
-        Names of the columns that name the rows.
-    atom : str, default="atom"
-        What columns are called, with the number of each.
-    """
-
-    n_atoms: int
-    blocks: Iterator[tuple[Labels, NDArray]]
-    labels: Sequence[str] = ()
-    atom: str = "atom"
-
-
-class View(ABC):
-    """How a model of one kind is looked at: every verb that does not learn goes through one."""
-
-    learned_from: ClassVar[str]  # such as "a network"
-    title: ClassVar[str] = "Atoms"
-    quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
-    has_ids: ClassVar[bool] = False  # whether `encode` takes columns that name rows
-    skips: ClassVar[bool] = False  # whether it can go on after a row that cannot be coded
-
-    @abstractmethod
-    def facts(self, record: Any) -> dict[str, Any]:
-        """Return the run in a few lines."""
-
-    @abstractmethod
-    def table(self, record: Any, most: int) -> Table:
-        """Return the most important atoms, at most so many."""
-
-    @abstractmethod
-    def sections(self, record: Any) -> list[Section]:
-        """Return the sections of the report."""
-
-    def cards(self, record: Any) -> Cards | None:
-        """Return the atoms one by one for the report; None where they are not numbered."""
-        return None
-
-    def quality(self, record: Any) -> dict[str, float]:
-        """Return figures that say how good the model is; empty where nothing is known."""
-        return {}
-
-    def encode(self, record: Any, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
-        """Return the codes of all inputs, block by block, with the columns that name rows."""
-        raise InputError(f"{record.path} has learned from {self.learned_from} and codes no rows.")
-
-    def reconstruct(self, record: Any, source: Path, out: Path | None, stride: int) -> dict:
-        """Write the reconstruction of an input, and return where and how close it is."""
-        of = self.learned_from
-        raise InputError(f"{record.path} has learned from {of} and rebuilds no files.")
-
-    def image_dictionary(self, record: Any) -> Any:
-        """Return the model as an `ImageDictionary`, to denoise and fill in images with."""
-        needed = "needed is a dictionary of image patches"
-        raise InputError(f"{record.path} has learned from {self.learned_from}; {needed}.")
-
-
 def task_named(name: str) -> type[Task]:
     """Return the kind of run that a ``run.toml`` names.
 
@@ -326,12 +186,6 @@ def task_of(kind: type[Task], settings: Any) -> Task:
     in_rounds = getattr(settings, "slots", None) is not None
     task: Task = (_loaded(IN_ROUNDS) if in_rounds else kind)(settings)
     return task
-
-
-def view_of(model: object) -> View:
-    """Return how a model is looked at, by the name of its class."""
-    view: View = _loaded(VIEWS[type(model).__name__])()
-    return view
 
 
 def _loaded(place: str) -> Any:
@@ -385,14 +239,3 @@ def checked(what: Any, make: Callable[[], Any]) -> Any:
         raise InputError(f"{what} cannot be read: {error.strerror}.") from None
     except (ValueError, TypeError) as error:
         raise InputError(str(error)) from None
-
-
-@contextmanager
-def named(source: object) -> Iterator[None]:
-    """Turn what a model complains about in the body into a sentence that names the source."""
-    try:
-        yield
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"{source}: {error}") from None

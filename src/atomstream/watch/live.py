@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from atomstream.callbacks import History
 from atomstream.core.extras import library
-from atomstream.viz.plots.canvas import empty
-from atomstream.viz.plots.style import BLUE, ORANGE, TEXT
+from atomstream.looks.canvas import BLUE, ORANGE, TEXT, empty
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from scipy.optimize import nnls
 from atomstream.estimators.matching import align
 from atomstream.history import Trace
 
-__all__ = ["AtomsOverTime", "Event", "Moment", "atoms_over_time"]
+__all__ = ["AtomsOverTime", "Event", "Moment", "atoms_over_time", "lives_of"]
 
 HALF = 0.5  # share of what one atom leaves of another that a second one must explain
 NEAREST = 4  # atoms that may have been one with another are looked for among the most alike
@@ -269,3 +269,25 @@ def _usage(history: Trace) -> NDArray:
         if known:
             means[place] = np.mean(known, axis=0)
     return means
+
+
+def lives_of(history: Trace, notes: Mapping[str, Any]) -> AtomsOverTime:
+    """Return what became of the atoms of a run.
+
+    Parameters
+    ----------
+    history : Trace
+    notes : mapping
+        What the run keeps; ``stream_dates`` are dates of samples of a pass, evenly spaced and in
+        their order, ``n_documents`` is how many samples a pass has.
+    """
+    found, dates = atoms_over_time(history), notes.get("stream_dates")
+    if dates is None:
+        return found
+
+    def dated(one: Any) -> Any:
+        """Return a moment or an event with the date of its sample."""
+        place = (one.n_samples - 1) % notes["n_documents"]
+        return one._replace(when=str(dates[place * len(dates) // notes["n_documents"]]))
+
+    return AtomsOverTime([*map(dated, found.moments)], [*map(dated, found.events)])

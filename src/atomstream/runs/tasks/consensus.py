@@ -18,7 +18,7 @@ from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.io.holdout import Holdout
 from atomstream.io.outputs import write_table
 from atomstream.io.source import Block
-from atomstream.runs.samples import Sample, Samples
+from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import option, sets
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask
 

@@ -15,7 +15,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.images import Pictures
 from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.io.source import Block
-from atomstream.runs.samples import Sample, Samples
+from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, calling
 

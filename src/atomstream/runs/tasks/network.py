@@ -14,10 +14,11 @@ from atomstream.core.checks import counted
 from atomstream.core.parameters import one_of
 from atomstream.domains.networks import Network
 from atomstream.estimators.network import NetworkDictionary
-from atomstream.exceptions import InputError
-from atomstream.runs.samples import Sample, Samples
+from atomstream.io.source import InputFile
+from atomstream.looks.network import READING, read_network
+from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import InputFile, Pace, Task, watched
+from atomstream.runs.task import Pace, Task, watched
 from atomstream.samplers.base import patches_of
 
 COPIES = 2000  # of the motif, among which those that use an atom most are found
@@ -49,23 +50,7 @@ class edge_reading:  # noqa: N801 - a group of fields, mixed into settings
         InputError
             Where there is none.
         """
-        try:
-            network = Network.of(
-                Path(path),
-                directed=self.directed,
-                weight=self.weight,
-                delimiter=self.delimiter,
-                decimal=self.decimal,
-            )
-        except FileNotFoundError:
-            raise InputError(f"There is no {path}.") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path} cannot be read ({error}).") from None
-        except (ValueError, EOFError) as error:
-            raise InputError(
-                str(error) if str(path) in str(error) else f"{path}: {error}"
-            ) from None
-        return network.largest_component() if self.largest_component else network
+        return read_network(path, **{name: getattr(self, name) for name in READING})
 
 
 @dataclass(frozen=True)

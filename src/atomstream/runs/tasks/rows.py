@@ -19,6 +19,7 @@ from atomstream.core.scaling import dominance
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
+from atomstream.io.bad_rows import bad_rows
 from atomstream.io.feed import Piece
 from atomstream.io.holdout import Holdout
 from atomstream.io.images import Pictures
@@ -32,7 +33,6 @@ from atomstream.io.inputs import (
     register_reader,
 )
 from atomstream.io.source import divide_alike
-from atomstream.runs.bad_rows import bad_rows
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant

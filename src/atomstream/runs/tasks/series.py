@@ -26,9 +26,10 @@ from atomstream.estimators._backtest import (
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
-from atomstream.runs.samples import samples_of_windows
+from atomstream.io.source import InputFile
+from atomstream.looks.samples import samples_of_windows
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import InputFile, Pace, Task, watched
+from atomstream.runs.task import Pace, Task, watched
 from atomstream.schedules import Constant
 
 WEIGHT = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,23 +12,23 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted, renumbered
+from atomstream.core.checks import counted
 from atomstream.core.parameters import whole
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Piece
 from atomstream.io.source import Block
 from atomstream.io.tensors import Tensor, open_tensor
-from atomstream.runs.samples import Sample, Samples
+from atomstream.looks.cards import coarse
+from atomstream.looks.samples import Sample, Samples
+from atomstream.looks.tensor import axes_of, in_samples, label_text, labels_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import PassesTask
 from atomstream.updates import LoadingSweep
-from atomstream.viz.cards import coarse
 
 JUDGED = 256  # samples that the figures are measured on, at most
 LOOKED_AT = 20_000  # samples, at least, among which those that use an atom most are found
 NAMED = 3  # entries of a sample that are named
-MIDNIGHT = re.compile(r"(T00:00:00)?\.0{9}$")  # of dates: what they do not tell
 
 
 @dataclass(frozen=True)
@@ -87,39 +86,14 @@ class TensorSettings(checkpoints, Settings):
         return number
 
 
-def axes_of(tensor: Tensor) -> Axes:
-    """Return the axes of the samples of a tensor, each a mode of its own."""
-    groups = tuple((mode,) for mode in range(len(tensor.shape)))
-    return Axes(tensor.shape, groups, tensor.axes, tensor.labels)
-
-
-def labels_of(axes: Axes) -> list[NDArray]:
-    """Return the labels along each axis of a sample, numbers from 0 where it has none."""
-    found = axes.labels or (None,) * len(axes.shape)
-    return [
-        np.arange(size) if labels is None else labels
-        for labels, size in zip(found, axes.shape, strict=True)
-    ]
-
-
-def plain(label: object) -> str:
-    """Return a label as text, a date without its midnight."""
-    return MIDNIGHT.sub("", str(label))
-
-
 def _largest_entries(values: NDArray, axes: Axes) -> str:
     """Return the largest entries of a sample by the labels of their places."""
     order = np.argsort(-np.abs(np.nan_to_num(values)), axis=None, kind="stable")[:NAMED]
     named = []
     for place in zip(*np.unravel_index(order, values.shape), strict=True):
-        names = (plain(labels[i]) for labels, i in zip(labels_of(axes), place, strict=True))
+        names = (label_text(labels[i]) for labels, i in zip(labels_of(axes), place, strict=True))
         named.append(f"{' '.join(names)} {values[place]:.2g}")
     return ", ".join(named)
-
-
-def in_samples(sentence: str, first: int, name: str) -> str:
-    """Return a complaint about rows in terms of samples, the first of which has this number."""
-    return renumbered(sentence, lambda row: f"first in sample {first + row} of {name}")
 
 
 class TensorTask(PassesTask):
@@ -179,7 +153,7 @@ class TensorTask(PassesTask):
         """Return a sample of a block, with the labels of its largest entries."""
         row, number, known = block.X[[i]], int(block.ids[i]), self.tensor.sample_labels
         values = (row.toarray() if sp.issparse(row) else np.asarray(row)).reshape(self.axes.shape)
-        name = f"sample {number}" if known is None else plain(known[number])
+        name = f"sample {number}" if known is None else label_text(known[number])
         text = _largest_entries(values, self.axes)
         while values.ndim > 2:
             values = values.mean(axis=int(np.argmin(values.shape)))

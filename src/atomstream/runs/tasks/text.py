@@ -20,13 +20,14 @@ from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
 from atomstream.io.outputs import write_table
+from atomstream.io.source import named
+from atomstream.looks.text import OVER_TIME
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, named, watched
+from atomstream.runs.task import Pace, Task, watched
 
 SPANS = {"day": "D", "week": "W", "month": "M", "year": "Y"}
 MOST_SPANS = 100_000
 MOST_DATES = 10_000  # of a pass, evenly spaced, that are kept for the lives of topics
-OVER_TIME = "topics_over_time.csv"
 BLOCK = 4096  # documents whose shares are found at a time
 LOOKED_AT = 20_000  # documents among which those that use a topic most are found
 N_TYPICAL, LONGEST_TEXT = 4, 300  # documents kept of each topic, and signs kept of each

@@ -13,19 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.checks import counted, renumbered
-from atomstream.domains.series.change_points import ChangePoints
 from atomstream.estimators.video import PASSES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, as_frames, open_video, pixel_courses
-from atomstream.runs.samples import Sample, Samples
+from atomstream.looks.cards import coarse
+from atomstream.looks.samples import Sample, Samples
+from atomstream.looks.video import changes_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, calling, watched
-from atomstream.viz.cards import coarse
 
 LEAST = 2  # frames of a video
 POINTS = 1000  # of the courses of atoms over the frames that a report draws, at most
 FRAMES, PIXELS = 64, 4096  # coded at a time
-SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 
 
 @dataclass(frozen=True)
@@ -73,11 +72,6 @@ class VideoSettings(checkpoints, Settings):
         if wrong:
             raise ValueError(f"snapshots holds {wrong[0]!r}, needed are numbers of frames.")
         return VideoDictionary(**self.parameters(), snapshots=tuple(map(int, self.snapshots)))
-
-
-def changes_of(model: VideoDictionary) -> ChangePoints | None:
-    """Return the frames at which temporal atoms change; None where there are too few frames."""
-    return model.change_points() if model.learner_.n_features_in_ >= SHORTEST else None
 
 
 class VideoTask(Task):

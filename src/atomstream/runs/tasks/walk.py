@@ -22,8 +22,9 @@ from atomstream.domains.walks.trip_files import (
 )
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
+from atomstream.io.source import InputFile
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import InputFile, Pace, Task
+from atomstream.runs.task import Pace, Task
 
 Transitions = tuple[NDArray, NDArray]
 

@@ -1,0 +1,21 @@
+"""What there is to look with, loaded when it is first used."""
+
+from . import plots as plots
+from . import report as report
+from .color import ColorLook as ColorLook
+from .consensus import ConsensusLook as ConsensusLook
+from .convex import ConvexLook as ConvexLook
+from .image import ImageLook as ImageLook
+from .look import Look as Look
+from .look import look_of as look_of
+from .look import register_look as register_look
+from .network import NetworkLook as NetworkLook
+from .record import Record as Record
+from .record import Table as Table
+from .report import Section as Section
+from .rows import RowsLook as RowsLook
+from .series import SeriesLook as SeriesLook
+from .tensor import TensorLook as TensorLook
+from .text import TextLook as TextLook
+from .video import VideoLook as VideoLook
+from .walk import WalkLook as WalkLook

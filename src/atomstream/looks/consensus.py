@@ -1,0 +1,343 @@
+"""A consensus of replicates: the choice, the clusters, atoms with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from atomstream.core.checks import counted
+from atomstream.looks import drawings, ranks, sections
+from atomstream.looks.canvas import (
+    BLUE,
+    ORANGE,
+    SIGNED,
+    TEXT,
+    TICK,
+    WEIGHT,
+    empty,
+    heading,
+    labelled,
+    panels,
+    plain,
+    write_names,
+)
+from atomstream.looks.record import Record, Table
+from atomstream.looks.report import Section
+from atomstream.looks.rows import RowsLook, largest_features
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MAX_DRAWN = 1500  # atoms that are drawn in a clustergram
+NAMED = 5  # places of a map that are named
+
+
+class ConsensusLook(RowsLook):
+    """The look of a consensus: atoms that many replicates agree on."""
+
+    quality_on = "rows that replicates left out"
+    samples = "{unit} of the inputs"
+
+    def plot(self, model: Any, **options: Any) -> Figure:
+        """Draw the atoms with their intervals."""
+        return intervals(model, **options)
+
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+        model = record.model
+        ranks, replicates = model.ensemble_.ranks, model.ensemble_.n_replicates
+        found, of = counted(model.n_components_, "atom"), counted(model.n_features_in_, "feature")
+        return {
+            "model": f"ConsensusNMF, {found} of {of}",
+            "choice": model.choice_.reason,
+            "compared": f"{counted(len(ranks), 'number')} of atoms, {ranks[0]} to {ranks[-1]}, "
+            f"with {counted(replicates, 'replicate')} each",
+            "samples": f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
+        }
+
+    def quality(self, record: Record) -> dict[str, float]:
+        """Return the errors of the rank that was chosen, and how stable its atoms are."""
+        choice = record.model.choice_
+        at = int(np.flatnonzero(choice.ranks == choice.rank)[0])
+        return {
+            "error on hidden entries": float(choice.error[at]),
+            "its standard error": float(choice.error_se[at]),
+            "error of the means of the columns": float(choice.baseline),
+            "stability": float(choice.stability[at]),
+        }
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return the share, the stability and the largest features of each atom."""
+        model, names = record.model, record.names
+        heads = {"code_share": "share of code times length", "stability": "replicates that have it"}
+        rows: list[tuple[Any, ...]] = []
+        for atom, entries in enumerate(model.components_[:most]):
+            row = (atom, float(model.importance_[atom]), float(model.stability_[atom]))
+            rows.append((*row, largest_features(entries, names)) if names else row)
+        return Table("atom", heads | ({"features": "largest features"} if names else {}), rows)
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the choice, the atoms with intervals, and the clusters."""
+        model, choice = record.model, record.model.choice_
+        caption = (
+            f"{choice.reason} Above, the error on hidden entries of rows that a replicate has left "
+            "out, with its standard error; below, the share of the replicates that have the "
+            "consensus atoms."
+        )
+        found = [Section("choice", "Numbers of atoms", caption, ranks.rank(choice))]
+        caption = "The consensus atoms with intervals of 95 % over the replicates that have them."
+        if record.shape is not None:
+            caption = "The consensus atoms as patches, most important first."
+            figure = drawings.atoms(model, record.shape)
+        else:
+            figure = intervals(model, record.names)
+        found.append(Section("atoms", "Atoms", caption, figure))
+        found.append(sections.table_section("importance", "The atoms", self.table(record)))
+        caption = (
+            "Cosines of all atoms of the replicates: a dark square with a pale surrounding is an "
+            "atom that returns and is like no other."
+        )
+        figure = clustergram(model)
+        return [*found, Section("clusters", "Atoms of all replicates", caption, figure)]
+
+    def judged(self, record: Record) -> list[Section]:
+        """Return the measures of every rank."""
+        choice = record.model.choice_
+        heads = ["atoms", "stability, %", "error", "standard error", "silhouette", "cophenetic"]
+        rows = [
+            (
+                row["rank"],
+                100 * row["stability"],
+                f"{row['error']:.4g}",
+                f"{row['error_se']:.2g}",
+                f"{row['silhouette']:.3f}",
+                f"{row['cophenetic']:.3f}",
+            )
+            for row in choice.table
+        ]
+        caption = f"The means of the columns have an error of {choice.baseline:.4g}."
+        return [Section("ranks", "All numbers of atoms", caption, columns=heads, rows=rows)]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the rows."""
+        known = super().source(record)
+        del known["rows held out"]
+        return known
+
+
+def clustergram_data(model: Any, rank: int | None = None) -> tuple[NDArray, NDArray]:
+    """Return what `clustergram` draws.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+    rank : int, optional
+        By default the one chosen.
+
+    Returns
+    -------
+    cosines : ndarray of shape (n_atoms, n_atoms)
+        Of all atoms of the replicates, without their signs where signs are free: cluster by
+        cluster, in each the atoms nearest to the consensus first; those that stand alone last. Of
+        many replicates the first are drawn, 1,500 atoms at most.
+    labels : ndarray of int of shape (n_atoms,)
+        Their consensus atoms, -1 for those that stand alone.
+    """
+    rank = model.n_components_ if rank is None else rank
+    found = model.consensus(rank)
+    n_drawn = min(len(found.labels), max(2, MAX_DRAWN // rank))
+    replicates = list(model.replicates_[rank])[:n_drawn]
+    rows = np.concatenate([np.asarray(each.components_, np.float64) for each in replicates])
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(float).tiny)
+    labels = found.labels[:n_drawn].ravel()
+    middle = found.atoms / np.linalg.norm(found.atoms, axis=1, keepdims=True)
+    near = np.abs(rows @ middle.T)[np.arange(len(rows)), labels]
+    order = np.lexsort((-near, np.where(labels < 0, rank, labels)))
+    cosines = rows[order] @ rows[order].T
+    return np.abs(cosines) if (rows < 0).any() else cosines, labels[order]
+
+
+def clustergram(model: Any, rank: int | None = None) -> Figure:
+    """Draw the cosines of all atoms of all replicates, ordered by the consensus atoms.
+
+    A dark square on the diagonal for each atom, and white beside it, is an atom that returns and is
+    like no other.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+    rank : int, optional
+        By default the one chosen.
+    """
+    cosines, labels = clustergram_data(model, rank)
+    figure = empty(6.6, 5.2)
+    axes = figure.subplots()
+    image = axes.imshow(cosines, cmap=WEIGHT, vmin=0, vmax=1, interpolation="nearest")
+    labelled(figure.colorbar(image, ax=axes, shrink=0.8).ax, ylabel="cosine")
+    edges = np.flatnonzero(np.diff(labels)) + 1
+    starts, ends = np.append(0, edges), np.append(edges, len(labels))
+    for edge in edges:
+        axes.axhline(edge - 0.5, color="0.5", linewidth=0.4)
+        axes.axvline(edge - 0.5, color="0.5", linewidth=0.4)
+    names = ["alone" if labels[at] < 0 else f"{labels[at]}" for at in starts]
+    axes.set_yticks((starts + ends - 1) / 2, names, fontsize=TICK)
+    axes.set_xticks([])
+    labelled(axes, ylabel="consensus atom", xlabel=f"{len(labels)} atoms of all replicates")
+    return figure
+
+
+def intervals_data(
+    model: Any, names: Sequence[str] | None = None, top: int = 10
+) -> list[tuple[list[str] | None, NDArray, NDArray, NDArray]]:
+    """Return what `intervals` draws for each atom: names, entries, lower and upper ends.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+    names : sequence of str, optional
+        Of the features; by default those that the data had, if any.
+    top : int, default=10
+        Of named features those with the largest entries are drawn.
+
+    Returns
+    -------
+    list of (names or None, entries, low, high)
+    """
+    names = getattr(model, "feature_names_in_", None) if names is None else names
+    low, high = model.intervals_
+    drawn: list[Any] = []
+    for atom, least, most in zip(model.components_, low, high, strict=True):
+        if names is None:
+            drawn.append((None, atom, least, most))
+            continue
+        largest = np.argsort(-np.abs(atom), kind="stable")[:top]
+        chosen = [str(names[i]) for i in largest]
+        drawn.append((chosen, atom[largest], least[largest], most[largest]))
+    return drawn
+
+
+def intervals(
+    model: Any, names: Sequence[str] | None = None, *, top: int = 10, n_columns: int = 3
+) -> Figure:
+    """Draw the consensus atoms with their intervals of 95 %.
+
+    Named features as bars, largest first; few features without names as points; many as curves with
+    a band. Titles name the importance and the stability of each atom.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+    names : sequence of str, optional
+        Of the features; by default those that the data had, if any.
+    top : int, default=10
+        Of named features those with the largest entries are drawn.
+    n_columns : int, default=3
+    """
+    drawn = intervals_data(model, names, top)
+    height = 1.85 if drawn[0][0] is None else 0.65 + 0.17 * len(drawn[0][1])
+    grid, figure = panels(len(drawn), n_columns, 3.0, height)
+    for number, (axes, (named, *values)) in enumerate(zip(grid, drawn, strict=True)):
+        entries, low, high = values
+        around = np.array([entries - low, high - entries])
+        places = np.arange(len(entries))
+        if named is not None:
+            axes.barh(places, entries, xerr=around, color=BLUE, ecolor=ORANGE, capsize=1.5)
+            axes.set_yticks(places, [plain(name) for name in named], fontsize=TICK)
+            axes.invert_yaxis()
+        elif len(entries) <= drawings.FEW:
+            axes.errorbar(places, entries, around, fmt="o", color=BLUE, ecolor=ORANGE, markersize=3)
+            axes.xaxis.get_major_locator().set_params(integer=True)
+        else:
+            axes.fill_between(places, low, high, color=ORANGE, alpha=0.7, linewidth=0)
+            axes.plot(places, entries, color=BLUE, linewidth=0.5)
+        axes.tick_params(labelsize=TICK)
+        share, kept = model.importance_[number], model.stability_[number]
+        title = f"{heading(number, share)}\nin {100 * kept:.0f} % of the replicates"
+        axes.set_title(title, fontsize=TEXT)
+    return figure
+
+
+def usage_maps_data(
+    usages: ArrayLike, places: ArrayLike, n_atoms: int | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `usage_maps` draws: numbers of atoms, their usages, places.
+
+    Parameters
+    ----------
+    usages : array-like of shape (n_samples, n_components)
+    places : array-like of shape (n_samples, 2)
+    n_atoms : int, optional
+        Those that are used most.
+
+    Returns
+    -------
+    atoms : ndarray of int of shape (n_atoms,)
+    usages : ndarray of shape (n_samples, n_atoms)
+    places : ndarray of shape (n_samples, 2)
+
+    Raises
+    ------
+    ValueError
+        For places that are not two numbers for each sample.
+    """
+    usages, places = np.asarray(usages, dtype=float), np.asarray(places, dtype=float)
+    if usages.ndim != 2 or places.shape != (len(usages), 2):
+        raise ValueError(
+            "places must be of shape (n_samples, 2) for usages of shape (n_samples, n_components), "
+            f"got {places.shape} and {usages.shape}."
+        )
+    atoms = np.argsort(-usages.sum(axis=0), kind="stable")[:n_atoms]
+    return atoms, usages[:, atoms], places
+
+
+def usage_maps(
+    usages: ArrayLike,
+    places: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    n_atoms: int | None = None,
+    n_columns: int = 4,
+) -> Figure:
+    """Draw samples at their places, in a panel for each atom, coloured by how much they use it.
+
+    For features that have places, such as stations, give ``components_.T`` as the usages.
+
+    Parameters
+    ----------
+    usages : array-like of shape (n_samples, n_components)
+        Codes, or shares such as those that `atomstream.cells.annotate` puts into ``obsm``.
+    places : array-like of shape (n_samples, 2)
+        On a map or in an embedding, such as ``obsm["X_umap"]``.
+    names : sequence of str, optional
+        What the places are called; in each panel the five that use the atom most are named.
+    n_atoms : int, optional
+        How many atoms to draw, those used most first; by default all.
+    n_columns : int, default=4
+    """
+    atoms, shown, where = usage_maps_data(usages, places, n_atoms)
+    grid, figure = panels(len(atoms), n_columns, 2.4, 1.95)
+    size = float(np.clip(2e4 / max(len(where), 1), 0.5, 14))
+    for axes, atom, usage in zip(grid, atoms, shown.T, strict=True):
+        order = np.argsort(usage, kind="stable")  # the largest on top
+        top = float(np.quantile(np.abs(usage), 0.99)) or 1.0
+        signed = bool((usage < 0).any())
+        drawn = axes.scatter(
+            *where[order].T,
+            c=usage[order],
+            s=size,
+            cmap=SIGNED if signed else "viridis",
+            vmin=-top if signed else 0,
+            vmax=top,
+            linewidths=0,
+            rasterized=True,
+        )
+        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=TICK)
+        if names is not None:
+            most = order[: -NAMED - 1 : -1].tolist()
+            write_names(axes, [tuple(where[i]) for i in most], [str(names[i]) for i in most])
+        axes.set_title(f"atom {atom}", fontsize=TEXT)
+        axes.set(xticks=[], yticks=[], aspect="equal")
+    return figure

@@ -1,0 +1,198 @@
+"""Dictionaries of image patches, and pictures side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from atomstream.core.checks import counted
+from atomstream.domains import images
+from atomstream.exceptions import InputError
+from atomstream.io.images import load_image
+from atomstream.io.outputs import check_out, image_format, write_image
+from atomstream.io.source import named
+from atomstream.looks import drawings, sections
+from atomstream.looks.canvas import HEAD, IMAGE, TEXT, Fitted, empty, most_important, panels, plain
+from atomstream.looks.look import Look
+from atomstream.looks.record import Record, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class ImageLook(Look):
+    """The look of dictionaries of the patches of images."""
+
+    learned_from = "images"
+    of = "patch"
+    samples = "patches, drawn anew"
+    instead = " and codes no rows; to rebuild one use: atomstream reconstruct RUN IMAGE"
+
+    def plot(self, model: Any, **options: Any) -> Figure:
+        """Draw the atoms as patches."""
+        return drawings.atoms(model.learner_, model.patch_shape_, **options)
+
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+        model = record.model
+        size = " x ".join(map(str, model.patch_shape_))
+        return {
+            "model": f"ImageDictionary, {counted(len(model.components_), 'atom')} of {size} pixels",
+            "patches": f"{record.learner.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}",
+        }
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return shares of code and energy of atoms."""
+        return sections.atoms_table(record, most)
+
+    def caption(self, record: Record) -> str:
+        """Return what the picture of the atoms shows."""
+        return (
+            f"{counted(len(record.model.components_), 'atom')} as patches, most important first, "
+            "with their importance; each from its smallest entry, black, to its largest, "
+            "white."
+        )
+
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+        """Write an image rebuilt from its patches."""
+        out, model = place_of_image(record, source, out), record.model
+        pixels = load_image(source, color=len(model.patch_shape_) == 3)
+        with named(source):
+            rebuilt = model.set_params(stride=stride).reconstruct(pixels)
+        return write_rebuilt(out, pixels, rebuilt)
+
+    def patch_shape(self, record: Record) -> tuple[int, ...]:
+        """Return the shape of the patches."""
+        shape: tuple[int, ...] = record.model.patch_shape_
+        return shape
+
+
+def place_of_image(record: Record, source: Path, out: Path | None) -> Path:
+    """Return where a rebuilt image goes: by default among the figures of the run."""
+    if not source.exists():
+        raise InputError(f"There is no {source}.")
+    if out is None:
+        out = record.folder / "figures" / f"{source.stem}-reconstructed.png"
+        out.parent.mkdir(parents=True, exist_ok=True)
+    check_out(out, source)
+    image_format(out)
+    return out
+
+
+def write_rebuilt(out: Path, pixels: NDArray, rebuilt: NDArray) -> dict[str, Any]:
+    """Write a rebuilt image, and return where and how close it is."""
+    rebuilt = np.clip(rebuilt, 0, 1)
+    write_image(out, rebuilt)
+    return {"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}
+
+
+def comparison_data(
+    pictures: Mapping[str, Any], original: ArrayLike | None = None
+) -> list[tuple[str, NDArray]]:
+    """Return what `comparison` draws: titles and images.
+
+    With an original the titles contain the quality in decibels.
+
+    Parameters
+    ----------
+    pictures : mapping of names to arrays of shape (height, width) or (height, width, 3)
+    original : array, optional
+
+    Returns
+    -------
+    list of (str, ndarray)
+        The original comes first. Values are in [0, 1].
+    """
+    from atomstream.domains.images.pixels import as_image, psnr, white
+
+    drawn = [] if original is None else [("original", as_image(original))]
+    for name, picture in pictures.items():
+        image = as_image(picture, holes=True)
+        unknown = original is None or np.isnan(image).any()
+        quality = "" if unknown else f", {psnr(drawn[0][1], image):.1f} dB"
+        drawn.append((plain(name) + quality, image))
+    return [(title, np.clip(np.nan_to_num(image) / white(image), 0, 1)) for title, image in drawn]
+
+
+def comparison(
+    pictures: Mapping[str, Any], original: ArrayLike | None = None, *, n_columns: int = 4
+) -> Figure:
+    """Draw images side by side, such as before and after.
+
+    Parameters
+    ----------
+    pictures : mapping of names to arrays of shape (height, width) or (height, width, 3)
+        All of one type; NaN is drawn black.
+    original : array, optional
+        Drawn first; the titles of the others contain their quality in decibels.
+    n_columns : int, default=4
+    """
+    drawn = comparison_data(pictures, original)
+    height, width = drawn[0][1].shape[:2]
+    grid, figure = panels(len(drawn), n_columns, 2.6, 2.6 * height / width + 0.3)
+    for axes, (title, image) in zip(grid, drawn, strict=True):
+        axes.imshow(image, cmap=IMAGE, vmin=0, vmax=1)
+        axes.set(xticks=[], yticks=[])
+        axes.set_title(title, fontsize=TEXT)
+    return figure
+
+
+def spins_data(
+    configurations: Sequence[ArrayLike],
+    models: Sequence[Fitted],
+    rebuilt: Sequence[ArrayLike],
+    shape: tuple[int, int],
+) -> list[tuple[NDArray, ...]]:
+    """Return what `spins` draws: configurations, mosaics of their top atoms, reconstructions."""
+    drawn: list[tuple[NDArray, ...]] = []
+    for spin, model, image in zip(configurations, models, rebuilt, strict=True):
+        side = min(5, int(np.sqrt(len(model.components_))))
+        order = most_important(model)[: side**2]
+        atoms = model.components_[order]
+        atoms = atoms / np.maximum(atoms.max(axis=1, keepdims=True), 1e-12)
+        framed = np.pad(atoms.reshape(-1, *shape), ((0, 0), (1, 1), (1, 1)), constant_values=0.5)
+        rows = framed.reshape(side, side, shape[0] + 2, shape[1] + 2)
+        mosaic = rows.swapaxes(1, 2).reshape(side * (shape[0] + 2), -1)
+        drawn.append((np.asarray(spin), mosaic, np.asarray(image)))
+    return drawn
+
+
+def spins(
+    configurations: Sequence[ArrayLike],
+    models: Sequence[Fitted],
+    rebuilt: Sequence[ArrayLike],
+    shape: tuple[int, int],
+    *,
+    titles: Sequence[str] | None = None,
+) -> Figure:
+    """Draw configurations of spins with their atoms and reconstructions, one per column.
+
+    Parameters
+    ----------
+    configurations : sequence of array of shape (height, width)
+    models : sequence of fitted estimators
+        Each has learned patches of ``shape``.
+    rebuilt : sequence of array of shape (height, width)
+    shape : (int, int)
+        Shape of a patch.
+    titles : sequence of str, optional
+    """
+    columns = spins_data(configurations, models, rebuilt, shape)
+    figure = empty(3.2 * len(columns) + 0.3, 9.6)
+    grid = figure.subplots(3, len(columns), squeeze=False)
+    names = ("configuration", "atoms", "reconstruction")
+    for place, column in enumerate(columns):
+        ends = {"vmin": column[0].min(), "vmax": column[0].max()}
+        for axes, image, name in zip(grid[:, place], column, names, strict=True):
+            scale = {"vmin": 0, "vmax": 1} if name == "atoms" else ends
+            axes.imshow(image, cmap=IMAGE, interpolation="nearest", **scale)
+            axes.set(xticks=[], yticks=[])
+            if place == 0:
+                axes.set_ylabel(name)
+        if titles is not None:
+            grid[0, place].set_title(titles[place], fontsize=HEAD)
+    return figure

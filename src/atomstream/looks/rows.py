@@ -1,0 +1,349 @@
+"""Dictionaries of rows: atoms as patches, bars or curves, and rows held out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.core.checks import counted, plural, renumbered
+from atomstream.core.scaling import Scaling
+from atomstream.domains import images
+from atomstream.exceptions import DataWarning, InputError
+from atomstream.io.bad_rows import bad_rows
+from atomstream.io.feed import Feed, Position
+from atomstream.io.images import Pictures, load_image
+from atomstream.io.inputs import InputOptions, Naming, open_inputs
+from atomstream.io.outputs import Labels
+from atomstream.io.source import divide_alike
+from atomstream.looks import drawings, sections
+from atomstream.looks.card_builder import Users
+from atomstream.looks.cards import Picture, bars
+from atomstream.looks.image import place_of_image, write_rebuilt
+from atomstream.looks.look import Look
+from atomstream.looks.record import Encoded, Record, Table
+from atomstream.looks.report import Section
+
+TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
+ROWS = 4096  # coded at a time
+MAX_ENTRIES = 1 << 23  # of rows held out, as a dense array
+UNITS = {
+    "std": "columns over their standard deviations",
+    "max": "columns over their largest absolute values",
+    "tfidf": "columns times their inverse document frequencies",
+    "log1p": "log(1 + x)",
+}
+
+
+class RowsLook(Look):
+    """The look of dictionaries of rows, nonnegative or signed."""
+
+    learned_from = "rows"
+    quality_on = "held-out rows"
+    has_ids = skips = True
+
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+        model = record.model
+        atoms, of = len(model.components_), counted(model.n_features_in_, "feature")
+        return {
+            "model": f"{type(model).__name__}, {counted(atoms, 'atom')} of {of}",
+            plural(self.unit(record)): (
+                f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, passes included"
+            ),
+            **({"scale": UNITS[_scale(model).kind]} if _scale(model).kind != "none" else {}),
+            **_in_rounds(record),
+        }
+
+    def unit(self, record: Record) -> str:
+        """Return what the objective is a mean over."""
+        settings, shape = record.settings, record.shape
+        if settings is None or shape is None:
+            return "row"
+        return "patch" if shape[:2] == (settings.patch, settings.patch) else "row"
+
+    def quality(self, record: Record) -> dict[str, float]:
+        """Return figures on the rows held out; empty where there are none."""
+        model, rows = record.model, record.held_out
+        if rows is None or not rows.shape[0]:
+            return {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scaled = _scale(model).apply(rows)
+            values = scaled.data if sp.issparse(scaled) else scaled
+            energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
+            return {
+                "unexplained share of the energy": -model.score(rows) / energy if energy else 0.0,
+                "mean objective": model.objective(rows),
+                "stationarity": model.stationarity(rows),
+                "surrogate": model.surrogate(),
+                "surrogate gap": model.surrogate_gap(rows),
+            }
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return shares of code and energy, and the largest features of atoms."""
+
+        def largest(atom: int) -> str:
+            return largest_features(record.model.components_[atom], record.names)
+
+        return sections.atoms_table(record, most, "largest features", largest)
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the atoms as patches, bars or curves, and their shares."""
+        model, table = record.model, self.table(record)
+        n_atoms = n_drawn = len(model.components_)
+        few = _few(record)
+        shown, units = _in_units(model, of_data=not few)
+        if record.shape is not None:
+            figure, kind = drawings.atoms(shown, record.shape), "patches"
+        elif few:
+            figure = drawings.bars(model, record.names)
+            kind = "the features that weigh most in each"
+        else:
+            figure, kind = drawings.curves(shown), "curves over the features"
+        if record.shape is None:
+            n_drawn = min(len(figure.axes), n_atoms)
+        caption = (
+            f"{n_drawn} of {counted(n_atoms, 'atom')} as {kind}, most important first (the order "
+            f"of the table), with the importance of each.{units}"
+        )
+        if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
+            table = sections.atoms_table(record, len(table.rows))
+        return [Section("atoms", "Atoms", caption, figure), sections.importance(record, table)]
+
+    def users(self, record: Record) -> Users | None:
+        """Return the rows held out, their codes, and how well these explain them."""
+        model, rows = record.model, record.held_out
+        if rows is None or not rows.shape[0]:
+            return _kept(super().users(record), record)
+        if rows.shape[0] * rows.shape[1] > MAX_ENTRIES:
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            codes = np.asarray(model.transform(rows))
+            made = np.asarray(model.inverse_transform(codes), np.float64)
+        rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
+        names, shown = record.held_out_names, self.drawn(record, rows)
+        return Users(
+            codes,
+            lambda i: f"held-out {self.unit(record)} {i if names is None else names[i]}",
+            f"Samples are {counted(rows.shape[0], 'row')} that were kept out of learning.",
+            lost=np.nansum((rows - made) ** 2, axis=1),
+            energy=np.nansum(rows**2, axis=1),
+            picture=shown.__getitem__ if shown else None,
+            text=(lambda i: largest_features(rows[i], record.names)) if record.names else None,
+        )
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures: bars where features are few or have names."""
+        return [bars(row) for row in values] if _few(record) else super().drawn(record, values)
+
+    def judged(self, record: Record) -> list[Section]:
+        """Return what the model makes of the rows held out."""
+        rows = record.held_out
+        if rows is None or not rows.shape[0]:
+            return []
+        shown = (
+            "Rows that were kept out of learning, from the smallest relative error to the largest."
+        )
+        model, units = record.model, ""
+        if _scale(model).kind != "none" and _few(record):
+            # In units of the data one column would hide the others.
+            model, rows = _in_scale(model), _scale(model).apply(rows)
+            units = f" In units of the scale ({UNITS[_scale(record.model).kind]})."
+        if record.shape is not None:
+            units += " Errors are red where too much is reconstructed, and blue where too little."
+        figure = drawings.triples(model, rows, record.shape, names=record.names)
+        measured = (
+            f"On {counted(rows.shape[0], 'row')} that were kept out of learning. Stationarity is "
+            "0 at a critical point; the surrogate gap tends to 0, up to the sampling error of "
+            "these rows."
+        )
+        figures = sections.rounded(self.quality(record))
+        return [
+            Section("held_out", "Held-out rows", shown + units, figure),
+            Section("quality", "Figures", measured, facts=figures),
+        ]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the rows."""
+        notes, held = record.notes, record.held_out
+        missing = 100 * notes["n_missing"] / max(notes["n_entries"], 1)
+        skipped = record.settings.on_bad_line == "skip"
+        return {
+            "inputs": sections.inputs(record),
+            "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
+            **({"rows left out as bad": f"{notes['n_skipped']:,}"} if skipped else {}),
+            "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
+            "missing entries": f"{missing:.2f} %" if record.settings.missing else "none allowed",
+        }
+
+    # -- codes and reconstructions
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all inputs, block by block, with the columns that name rows.
+
+        Rows that cannot be coded keep their place where they do not end it: their codes are NaN.
+        """
+        feed = Feed(_opened(record, inputs, ids), ROWS)
+        names = feed.sources[0].row_names
+        return Encoded(len(record.model.components_), _coded(record, feed), names)
+
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+        """Write an image rebuilt from its patches."""
+        settings, shape = record.settings, record.shape
+        if settings is None or shape is None or shape[:2] != (settings.patch, settings.patch):
+            raise InputError(f"{record.path} is no run that has learned from images.")
+        out = place_of_image(record, source, out)
+        pixels = load_image(source, color=len(shape) == 3)
+        if min(pixels.shape[:2]) < shape[0]:
+            raise InputError(f"{source} is smaller than a patch of {shape[0]} x {shape[1]} pixels.")
+        if stride > shape[0]:
+            raise InputError(
+                f"--stride is {stride}, needed is at most the size of a patch, {shape[0]}."
+            )
+        center = "patch" if settings.center else None
+        rebuilt = images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
+        return write_rebuilt(out, pixels, rebuilt)
+
+    def patch_shape(self, record: Record) -> tuple[int, ...]:
+        """Return the shape of the patches, for a run on images."""
+        return super().patch_shape(record) if record.shape is None else record.shape
+
+
+def largest_features(row: NDArray, names: Sequence[str] | None) -> str:
+    """Return the features that weigh most in a row, with their values."""
+    row = np.nan_to_num(row)
+    top = np.argsort(-np.abs(row), kind="stable")[:4]
+    return ", ".join(f"{names[i]} {row[i]:.2g}" for i in top if names and row[i])
+
+
+def _kept(users: Users | None, record: Record) -> Users | None:
+    """Return samples that a run has kept by their largest features, where these have names."""
+    values = record.notes.get("sample_values")
+    if users is None or values is None or not _few(record):
+        return users
+    return replace(users, text=lambda i: largest_features(values[i], record.names))
+
+
+def _scale(model: Any) -> Scaling:
+    return getattr(model, "scaling_", None) or Scaling()
+
+
+def _few(record: Record) -> bool:
+    """Return whether atoms are shown by their features, rather than as patches or curves."""
+    named = record.names is not None or record.model.n_features_in_ <= drawings.FEW
+    return named and record.shape is None
+
+
+def _in_scale(model: Any) -> Any:
+    """Return a dictionary that takes and gives rows in units of its scale."""
+    scale = _scale(model)
+    return SimpleNamespace(
+        transform=lambda X: model.transform(scale.undo(X)),
+        inverse_transform=lambda codes: scale.apply(model.inverse_transform(codes)),
+    )
+
+
+def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
+    """Return atoms to draw, in units of the data or of the scale, and a sentence that says so."""
+    scale = _scale(model)
+    if scale.kind == "none":
+        return model, ""
+    if of_data and scale.linear:
+        atoms = scale.undo(model.components_)
+        shown = SimpleNamespace(components_=atoms, importance_=model.importance_)
+        return shown, " Atoms are drawn in the units of the data."
+    return model, f" Atoms are in units of the scale ({UNITS[scale.kind]})."
+
+
+def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[Any]:
+    """Return the inputs as sources of rows with the features that were learned, in their order."""
+    wanted = InputOptions() if record.settings is None else record.settings.input_options()
+    # Columns that named rows while learning may be absent from new inputs.
+    naming = Naming(ids, known=wanted.naming.ids, kept=True)
+    wanted = replace(wanted, naming=naming, skip=record.skips_bad_rows)
+    sources = open_inputs(inputs, wanted)
+    by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
+    if by_name and any(source.names not in (None, record.names) for source in sources):
+        sources = open_inputs(inputs, replace(wanted, columns=tuple(record.names or ())))
+    if isinstance(sources[0], Pictures):
+        raise InputError(
+            "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN "
+            "IMAGE"
+        )
+    n_features = record.model.n_features_in_
+    if sources[0].n_features != n_features:
+        raise InputError(
+            f"{sources[0].name} has {counted(sources[0].n_features, 'column')}, "
+            f"{record.path} has learned {n_features}."
+        )
+    divide_alike(sources, record.notes.get("deviation"))
+    return sources
+
+
+def _coded(record: Record, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
+    """Yield names of rows and codes; complaints tell the number of the row among all."""
+    n_rows = n_bad = first = 0
+    for piece in feed.batches(Position()):
+        bad = _refused(record, piece.X)
+        if bad.any() and not n_bad:
+            first = n_rows + int(bad.argmax())
+        places = n_rows + np.flatnonzero(~bad)
+        try:
+            yield piece.labels, _codes(record.model, piece.X, bad)
+        except ValueError as error:
+            sentence = renumbered(str(error), lambda row: f"first in row {places[row]}")  # noqa: B023
+            raise InputError(sentence) from None
+        n_rows, n_bad = n_rows + len(bad), n_bad + int(bad.sum())
+    if n_bad:
+        warnings.warn(
+            f"{n_bad:,} of {counted(n_rows, 'row')} could not be read or coded: the codes are NaN "
+            f"there. The first is row {first}, counted from 0.",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+def _codes(model: Any, X: Any, bad: NDArray) -> NDArray:
+    """Return the codes of rows, NaN for bad ones."""
+    if not bad.any():
+        return np.asarray(model.transform(X))
+    codes = np.full((len(bad), len(model.components_)), np.nan)
+    if not bad.all():
+        codes[~bad] = model.transform(X[~bad])
+    return codes
+
+
+def _refused(record: Record, X: Any) -> NDArray:
+    """Return which rows are left without codes."""
+    if not record.skips_bad_rows:
+        return np.zeros(X.shape[0], bool)
+    if record.settings is not None:
+        found: NDArray = record.settings.bad_rows(X)
+        return found
+    tags = record.model.__sklearn_tags__().input_tags
+    return bad_rows(X, missing=tags.allow_nan, nonnegative=tags.positive_only)
+
+
+def _in_rounds(record: Record) -> dict[str, Any]:
+    """Return rounds over shards and how time was spent; empty for runs without rounds."""
+    notes = record.notes
+    if "n_rounds" not in notes:
+        return {}
+    said = [f"{counted(notes['n_rounds'], 'round')} of {counted(record.settings.slots, 'slot')}"]
+    figures = dict(notes["rounds"])
+    if rate := figures.pop("rows per second", None):
+        said.append(f"{rate:,.0f} rows per second")
+    shares = sorted(figures.items(), key=lambda pair: -pair[1])
+    said += [f"{part:.0%} {name.removeprefix('share of ')}" for name, part in shares]
+    pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
+    skipped = ", ".join(f"{name} ({why.rstrip('.')})" for name, why in pairs)
+    return {"rounds": ", ".join(said), **({"shards left out": skipped} if skipped else {})}

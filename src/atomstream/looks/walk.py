@@ -1,0 +1,194 @@
+"""Factorizations of chains: the map, the clusters, and the chain between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from atomstream.core.extras import library
+from atomstream.domains.walks import Grid
+from atomstream.looks import sections
+from atomstream.looks.canvas import TEXT, TICK, WEIGHT, colour, empty, labelled, write_names
+from atomstream.looks.look import Look
+from atomstream.looks.record import Record, Table
+from atomstream.looks.report import Section
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from atomstream.domains.walks.trips import Grid
+
+
+class WalkLook(Look):
+    """The look of partitions of the states of a chain."""
+
+    learned_from = "a walk"
+    title = "Partition"
+
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+        model, notes = record.model, record.notes
+        facts = {
+            "model": f"RandomWalkFactorization, rank {model.n_components}",
+            "states": f"{len(model.states_):,}",
+            "transitions": f"{model.n_steps_:,}, passes included",
+        }
+        if "n_dropped" in notes:
+            why = "no position, or a cell with too few trip ends"
+            facts["dropped"] = f"{notes['n_dropped']:,} trips of a pass: {why}"
+        if "lumpability" in notes:
+            score = f"{notes['lumpability']:.4f}"
+            facts["lumpability"] = f"{score} (0: all states of a cluster go on alike)"
+        return facts
+
+    def table(self, record: Record, most: int | None = None) -> Table:
+        """Return states, share of the visits, and share of transitions that stay, of clusters."""
+        heads = {
+            "states": "states",
+            "visits_share": "share of the visits",
+            "stays": "transitions that stay",
+        }
+        if getattr(record.model, "partition_", None) is None:
+            return Table("cluster", heads)
+        labels, visits = record.model.partition_, record.model.stationary_
+        chances = _between(record)
+        rows = []
+        for cluster in np.unique(labels[labels >= 0]):
+            inside = labels == cluster
+            stays = float(chances[cluster, cluster]) if chances is not None else float("nan")
+            rows.append((int(cluster), int(inside.sum()), float(visits[inside].sum()), stays))
+        return Table("cluster", heads, sorted(rows, key=lambda row: -row[2])[:most])
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the map, the clusters, the chain between them, and the singular values."""
+        model, grid = record.model, record.notes.get("grid")
+        found, table, chances = [], self.table(record), _between(record)
+        if grid is not None and table.rows:
+            where, visits = Grid(*grid), model.visits_.sum(axis=0)
+            caption = (
+                f"Cells of {where.size:.0f} m in the colours of their clusters, pale where few "
+                "trips begin or end."
+            )
+            states = np.array(model.states_)
+            figure = partition_map(where, states, model.partition_, visits=visits)
+            found.append(Section("map", "Map", caption, figure))
+        if table.rows:
+            found.append(sections.table_section("clusters", "Clusters", table))
+        if chances is not None:
+            caption = (
+                "Of 100 transitions that leave a state of the cluster on the left, how many end in "
+                "the one below."
+            )
+            groups = range(len(chances))
+            shares = [float(model.stationary_[model.partition_ == i].sum()) for i in groups]
+            figure = reduced_chain(chances, np.array(shares))
+            found.append(Section("reduced_chain", "From cluster to cluster", caption, figure))
+        caption = (
+            "The larger a value is than those after it, the better so many dimensions describe the "
+            "chain."
+        )
+        values = {f"{i}": f"{value:.4g}" for i, value in enumerate(model.singular_values_, 1)}
+        return [*found, Section("singular_values", "Singular values", caption, facts=values)]
+
+
+def _between(record: Record) -> NDArray | None:
+    """Return the probabilities of going from cluster to cluster; None for a model file."""
+    if "going" not in record.notes:
+        return None
+    counts, labels = record.notes["going"], record.model.partition_
+    flow = np.zeros((counts.shape[1], counts.shape[1]))
+    np.add.at(flow, labels[labels >= 0], counts[labels >= 0])
+    return flow / np.maximum(flow.sum(axis=1, keepdims=True), 1)
+
+
+def partition_map_data(grid: Grid, cells: ArrayLike, labels: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Return what `partition_map` draws: corners (west, south) and clusters of cells."""
+    labels = np.asarray(labels)
+    keep = labels >= 0
+    return grid.corners(np.asarray(cells)[keep])[:, ::-1], labels[keep]
+
+
+def partition_map(
+    grid: Grid,
+    cells: ArrayLike,
+    labels: ArrayLike,
+    *,
+    visits: ArrayLike | None = None,
+    places: Mapping[str, tuple[float, float]] | None = None,
+) -> Figure:
+    """Draw cells in the colours of their clusters; the legend starts with the largest one.
+
+    Parameters
+    ----------
+    grid : atomstream.walks.Grid
+    cells : array-like of int of shape (n,)
+    labels : array-like of int of shape (n,)
+        Clusters of the cells; cells with a negative one are not drawn.
+    visits : array-like of shape (n,), optional
+        Numbers of visits; cells with few visits are paler.
+    places : mapping of str to (float, float), optional
+        Names of places, and their longitudes and latitudes; those outside the map are not drawn.
+    """
+    PolyCollection = library("matplotlib.collections", "Maps").PolyCollection
+    corners, clusters = partition_map_data(grid, cells, labels)
+    down, across = grid.steps
+    square = np.array([[0, 0], [across, 0], [across, down], [0, down]])
+    names, sizes = np.unique(clusters, return_counts=True)
+    colours = np.array([(*colour(number), 1.0) for number in range(len(names))])
+    order = np.argsort(-sizes, kind="stable")
+    rank = np.empty(len(names), dtype=int)
+    rank[order] = np.arange(len(names))
+    faces = colours[rank[np.searchsorted(names, clusters)]]
+    if visits is not None:
+        weight = np.asarray(visits, dtype=float)[np.asarray(labels) >= 0]
+        faces[:, 3] = np.clip(
+            0.25 + 0.75 * np.log1p(weight) / np.log1p(np.quantile(weight, 0.9)), 0.25, 1
+        )
+    figure = empty(8.2, 7.2)
+    axes = figure.subplots()
+    axes.add_collection(
+        PolyCollection(corners[:, None] + square, facecolors=faces, edgecolors="none")
+    )
+    for place in order:
+        axes.plot(
+            [], [], "s", color=colours[rank[place]], label=f"{names[place]}: {sizes[place]} cells"
+        )
+    low, high = np.quantile(corners, 0.005, axis=0), np.quantile(corners, 0.995, axis=0)
+    margin = 0.05 * (high - low) + [across, down]
+    axes.set_xlim(low[0] - margin[0], high[0] + margin[0])
+    axes.set_ylim(low[1] - margin[1], high[1] + margin[1])
+    write_names(axes, (places or {}).values(), places or {})
+    labelled(axes, xlabel="longitude", ylabel="latitude")
+    axes.set_aspect(1 / np.cos(np.radians(grid.latitude)))
+    axes.legend(frameon=False, fontsize=TEXT, loc="upper left", bbox_to_anchor=(1.01, 1))
+    return figure
+
+
+def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Figure:
+    """Draw the transition probabilities between clusters.
+
+    Parameters
+    ----------
+    probabilities : array-like of shape (n_clusters, n_clusters)
+        The rows sum to 1.
+    shares : array-like of shape (n_clusters,)
+        Shares of the clusters in all visits.
+    """
+    probabilities, shares = np.asarray(probabilities, float), np.asarray(shares, float)
+    n = len(probabilities)
+    figure = empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
+    axes = figure.subplots()
+    axes.imshow(probabilities, cmap=WEIGHT, vmin=0, vmax=max(float(probabilities.max()), 1e-12))
+    for i in range(n):
+        for j in range(n):
+            dark = probabilities[i, j] > 0.6 * probabilities.max()
+            text, colour = f"{100 * probabilities[i, j]:.0f}", "w" if dark else "k"
+            axes.text(j, i, text, ha="center", va="center", fontsize=TICK, color=colour)
+    axes.set_xticks(range(n))
+    axes.set_yticks(range(n), [f"{i} ({100 * share:.0f} %)" for i, share in enumerate(shares)])
+    texts = {"xlabel": "to cluster", "ylabel": "from cluster (share of visits)"}
+    labelled(axes, title="of 100 transitions", **texts)
+    return figure
