@@ -123,10 +123,8 @@ def _from_table(table: EdgeTable, options: EdgeOptions) -> Entries:
     """Return the matrix of edges as they are listed, and the nodes in order of appearance."""
     tails, heads, weights = table.edges(options)
     places: dict[Any, int] = {}
-    ends = [
-        (places.setdefault(tail, len(places)), places.setdefault(head, len(places)))
-        for tail, head in zip(tails, heads, strict=True)
-    ]
+    pairs = zip(tails, heads, strict=True)
+    ends = [places.setdefault(end, len(places)) for pair in pairs for end in pair]
     rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     shape = len(places), len(places)
     values = np.array(weights, dtype=np.float64)

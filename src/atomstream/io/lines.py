@@ -98,7 +98,7 @@ def text_lines(path: Any, newline: str | None = None) -> Iterator[str]:
     with opened(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline=newline)
         while line := text.readline(MAX_CHARACTERS + 1):
-            yield _bounded(line, path)
+            yield line if len(line) <= MAX_CHARACTERS else _bounded(line, path)
 
 
 def whole_text(path: Any) -> str:

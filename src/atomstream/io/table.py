@@ -143,7 +143,7 @@ class TextTable(Table):
 
     def _rows(self, chunk: bytes, row: int) -> Iterator[Rows]:
         """Yield the rows of whole lines: all at once, or one by one where a line may be bad."""
-        if not chunk.strip(lines.BLANKS):
+        if chunk.isspace() and not chunk.strip(lines.BLANKS):  # tabs alone are empty fields
             return
         if (found := self._converted(chunk)) is not None:
             yield found
