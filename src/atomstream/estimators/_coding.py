@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
+from atomstream.core.fields import Field, field_names, part
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method, check_compatible
 from atomstream.domains.tensors.axes import Axes
@@ -33,7 +34,7 @@ from atomstream.estimators._containers import (
     samples_of,
 )
 from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
-from atomstream.estimators._run_state import SAVED, RunState
+from atomstream.estimators._run_state import NAMES, RunState
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import Samples
@@ -58,11 +59,11 @@ def _parameters(kind: Any) -> tuple[str, ...]:
 class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A dictionary that codes samples with a method; how it was learned is not its concern."""
 
-    LEARNED: ClassVar[tuple[str, ...]] = (
-        *SAVED,
+    LEARNED: ClassVar[tuple[Field | str, ...]] = (
+        *NAMES,
         "n_features_in_",
         "feature_names_in_",
-        "axes_",
+        part("axes_", Axes, optional=True),
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes
 
@@ -327,21 +328,18 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if "_run" not in vars(self):
             return {}
         learned = {**vars(self), **self._run.saved()}
-        return {name: learned[name] for name in self.LEARNED if name in learned}
+        return {name: learned[name] for name in field_names(self.LEARNED) if name in learned}
 
     def _set_learned(self, learned: dict[str, Any]) -> None:
         self._run, others = RunState.split(learned)
         self.__dict__.update(others)
 
     def _validate_learned(self) -> None:
+        super()._validate_learned()
         self._run.validate(self.n_features_in_)
         axes = vars(self).get("axes_")
-        if axes is not None:
-            if type(axes) is not Axes:
-                raise ValueError("parts of other kinds")
-            axes.validate()
-            if math.prod(axes.shape) != self.n_features_in_:
-                raise ValueError("axes that do not fit the features")
+        if axes is not None and math.prod(axes.shape) != self.n_features_in_:
+            raise ValueError(f"axes of shape {axes.shape} for {self.n_features_in_} features")
 
     # -- copies
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.batch import Batch
+from atomstream.core.fields import number
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method
 from atomstream.core.objective import Objective
@@ -155,7 +156,7 @@ class OnlineCPDictionary(OnlineDictionary):
     _parameter_constraints: ClassVar[dict[str, Any]] = _constraints.CP
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
 
-    LEARNED = (*OnlineDictionary.LEARNED, "norm_")
+    LEARNED = (*OnlineDictionary.LEARNED, number("norm_", above=0))
     KNOWN = ("n_features_in_", "axes_")
     _several = True
 
@@ -371,9 +372,8 @@ class OnlineCPDictionary(OnlineDictionary):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         matrices, axes = self.state_.dictionary.matrices, self.axes_
-        good = [len(matrix) for matrix in matrices] == list(axes.sizes)
-        if not good or not isinstance(self.norm_, float) or not self.norm_ > 0:
-            raise ValueError("loadings, axes or bounds that do not fit together")
+        if [len(matrix) for matrix in matrices] != list(axes.sizes):
+            raise ValueError("loadings and axes that do not fit together")
 
     # -- figures
 

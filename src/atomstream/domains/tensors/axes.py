@@ -73,8 +73,8 @@ class Axes:
             )
         return cls(tuple(sizes), _check_groups(None, len(sizes)))
 
-    def validate(self) -> None:
-        """Refuse modes read from a file that do not fit together."""
+    def check_saved(self, **sizes: int) -> None:
+        """Refuse modes read from a file that do not fit together: their number is that of names."""
         good = sorted(self.order) == list(range(len(self.shape)))
         good &= all(isinstance(size, int) and size > 0 for size in self.shape)
         if self.names is not None and self.labels is not None:
