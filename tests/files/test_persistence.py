@@ -424,18 +424,20 @@ def test_notes_that_would_write_outside_of_memory_are_refused(tmp_path, capsys):
 
     path, model = tmp_path / "model.atoms", OnlineNMF(2).fit(X[:, :4])
     keys = np.arange(2, dtype=np.uint64)
-    sparse = {
-        "data": np.ones(2),
-        "indptr": np.array([0, 1, 2]),
-        "shape": [2, 4],
-        "keys": keys,
-        "n_held": 2,
-    }
+    held = {"keys": keys, "labels": None, "n_held": 2}
+
+    def forged(indices, indptr):
+        rows = sp.csr_array((np.ones(2), np.array([0, 1]), np.array([0, 1, 2])), shape=(2, 4))
+        rows.indices, rows.indptr = np.array(indices), np.array(indptr)
+        return {"holdout": held | {"rows": rows}}
+
     for notes in (
-        {"holdout": sparse | {"indices": np.array([10**9, 2 * 10**9])}},
-        {"holdout": sparse | {"indices": np.array([0, 1]), "indptr": np.array([0, 5, 2])}},
-        {"holdout": sparse | {"indices": np.array([0, 1]), "indptr": np.array([0, 1, -9])}},
-        {"holdout": {"keys": keys, "n_held": 2, "rows": np.ones((2, 5))}},
+        forged([10**9, 2 * 10**9], [0, 1, 2]),
+        forged([0, 1], [0, 5, 2]),
+        forged([0, 1], [0, 1, -9]),
+        {"holdout": held | {"rows": np.ones((2, 5))}},
+        {"holdout": held | {"rows": np.ones((3, 4))}},
+        {"holdout": held | {"rows": None}},
         {"holdout": {}},
         {"names": 5},
         {"names": np.array(["a"], object)},
@@ -445,9 +447,8 @@ def test_notes_that_would_write_outside_of_memory_are_refused(tmp_path, capsys):
         codec.write_model(path, model, notes)
         assert main(["inspect", str(path)]) == 2
         told = capsys.readouterr().err
-        assert re.fullmatch(
-            r"Error: .*(a note that makes no sense|parts that do not fit): .*\n", told
-        )
+        assert re.match(r"Error: .*(note that makes no|that do not fit|that makes sense)", told)
+        assert told.count("\n") == 1
 
 
 def test_sparse_parts_whose_last_pointer_is_negative_are_refused(tmp_path):

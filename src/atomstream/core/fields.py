@@ -147,12 +147,13 @@ def one_of(name: str, choices: Iterable[Any]) -> Field:
     return Field(name, f"one of {', '.join(map(repr, known))}", fits)
 
 
-def texts(name: str, *, optional: bool = False) -> Field:
-    """Return the field of an array of texts."""
+def texts(name: str, *, at_least: int = 0, optional: bool = False) -> Field:
+    """Return the field of an array of so many texts."""
 
     def fits(value: Any, sizes: Sizes) -> bool:
         listed = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "O"
-        return listed and all(isinstance(item, str) for item in value)
+        long = listed and len(value) >= at_least
+        return long and all(isinstance(item, str) for item in value)
 
     return Field(name, "an array of texts", fits, optional)
 

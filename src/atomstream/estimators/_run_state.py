@@ -21,7 +21,7 @@ from atomstream.losses import Loss
 # What files hold of a run.
 SAVED = (
     *(part("state", State, optional=True), part("clock", Clock)),
-    *(part("rng", np.random.Generator), part("loss", "value", optional=True)),
+    *(part("rng", np.random.Generator), "loss"),
     *(count("n_reseeded"), number("batch_objective"), each(part("waiting", Batch))),
     *(part("scaling", Scaling, optional=True), part("reactive", Reactive, optional=True)),
 )
