@@ -339,7 +339,8 @@ def test_names_in_files_are_those_of_classes_and_each_says_what_is_saved():
         assert registry.tag_of(model()) == "model"
     for name in registry.VALUES:
         assert registry.value_class(name).__name__ == name
-        assert registry.value_class(name).SAVED
+        kind = registry.value_class(name)
+        assert hasattr(kind, "SAVED") or dataclasses.is_dataclass(kind)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,8 +32,6 @@ class Axes:
     labels : tuple of ndarray or None, or None
         Coordinates of the modes that have any.
     """
-
-    SAVED: ClassVar = ("shape", "groups", "names", "labels")
 
     shape: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
