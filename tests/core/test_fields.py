@@ -47,6 +47,7 @@ FIT = [
     (array("x", "..."), np.zeros((2, 3, 4), np.float32)),
     (number("x"), float("nan")),
     (number("x", at_least=0), float("inf")),
+    (number("x", at_least=0, finite=True), 10**400),
     (count("x"), 0),
     (one_of("x", (True, False)), True),
     (texts("x"), words("a", "b")),

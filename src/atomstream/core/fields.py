@@ -264,7 +264,8 @@ def _within(
     good = at_least is None or bool(np.all(values >= at_least))
     good = good and (above is None or bool(np.all(values > above)))
     good = good and (limit is None or bool(np.all(values < limit)))
-    return good and (not finite or bool(np.isfinite(values).all()))
+    # Comparisons, because numbers in notes may be larger than any float.
+    return good and (not finite or bool(np.all((values > -np.inf) & (values < np.inf))))
 
 
 def _range(bounds: dict[str, Any]) -> str:
