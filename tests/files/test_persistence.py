@@ -262,11 +262,11 @@ def tampered(path, change):
         lambda c, a: c["parameters"].update(unheard_of=1),
         lambda c, a: c["parameters"].update(alpha={"eval": "1"}),
         lambda c, a: c["parameters"].update(alpha={}),
-        lambda c, a: c["learned"]["state"].update(changing="Clock"),
-        lambda c, a: c["learned"]["state"]["fields"].pop("memory"),
-        lambda c, a: c["learned"].update(state=7),
-        lambda c, a: c["learned"].update(rng=None),
-        lambda c, a: c["learned"]["rng"].update(source=99),
+        lambda c, a: c["learned"]["run"]["dict"]["state"].update(changing="Clock"),
+        lambda c, a: c["learned"]["run"]["dict"]["state"]["fields"].pop("memory"),
+        lambda c, a: c["learned"]["run"]["dict"].update(state=7),
+        lambda c, a: c["learned"]["run"]["dict"].update(rng=None),
+        lambda c, a: c["learned"]["run"]["dict"]["rng"].update(source=99),
         lambda c, a: c["generators"][0].update(bits="SystemRandom"),
         lambda c, a: c["generators"][0]["state"]["dict"].update(state=None),
         lambda c, a: c["learned"].update(n_features_in_=4),
@@ -279,7 +279,7 @@ def tampered(path, change):
                 }
             },
         ),
-        lambda c, a: c["learned"].pop("n_reseeded"),
+        lambda c, a: c["learned"]["run"]["dict"].pop("n_reseeded"),
         lambda c, a: c.pop("parameters"),
         lambda c, a: a.__setitem__(0, a[0][:, :1]),
         lambda c, a: a.pop(),
@@ -497,6 +497,7 @@ def test_a_model_of_another_kind_is_refused(tmp_path):
 def test_a_model_that_lacks_a_part_of_its_run_is_refused(name):
     X = np.random.default_rng(0).random((20, 4))
     model = OnlineNMF(2, random_state=0).partial_fit(X)
-    learned = {key: part for key, part in model.learned_attributes().items() if key != name}
+    learned = model.learned_attributes()
+    del learned["run"][name]
     with pytest.raises(ValueError, match=f"{name} of RunState|loss"):
         OnlineNMF(2, random_state=0).restore_learned(learned)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.fields import Field, field_names, part
+from atomstream.core.fields import Field, part
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.method import Method, check_compatible
 from atomstream.domains.tensors.axes import Axes
@@ -34,7 +34,7 @@ from atomstream.estimators._containers import (
     samples_of,
 )
 from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
-from atomstream.estimators._run_state import NAMES, RunState
+from atomstream.estimators._run_state import RunState
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import Samples
@@ -60,7 +60,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     """A dictionary that codes samples with a method; how it was learned is not its concern."""
 
     LEARNED: ClassVar[tuple[Field | str, ...]] = (
-        *NAMES,
+        "run",
         "n_features_in_",
         "feature_names_in_",
         part("axes_", Axes, optional=True),
@@ -324,15 +324,14 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self.state_.dictionary.shape[0]
 
     def learned_attributes(self) -> dict[str, Any]:
-        """Return the attributes of ``LEARNED``, those of the run among them."""
+        """Return the attributes of ``LEARNED``, and those of the run in a dict of their own."""
         if "_run" not in vars(self):
             return {}
-        learned = {**vars(self), **self._run.saved()}
-        return {name: learned[name] for name in field_names(self.LEARNED) if name in learned}
+        return {"run": self._run.saved(), **super().learned_attributes()}
 
     def _set_learned(self, learned: dict[str, Any]) -> None:
-        self._run, others = RunState.split(learned)
-        self.__dict__.update(others)
+        self._run = RunState.restored(learned["run"])
+        super()._set_learned({name: learned[name] for name in learned if name != "run"})
 
     def _validate_learned(self) -> None:
         super()._validate_learned()

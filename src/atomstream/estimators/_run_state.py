@@ -71,11 +71,11 @@ class RunState:
         self.rng = rng
 
     @classmethod
-    def split(cls, saved: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
-        """Return the run whose attributes stand in a model file, and those of the model itself."""
+    def restored(cls, saved: dict[str, Any]) -> Self:
+        """Return the run that `saved` returned, read from a file."""
         run = object.__new__(cls)
-        vars(run).update({name: part for name, part in saved.items() if name in NAMES})
-        return run, {name: part for name, part in saved.items() if name not in NAMES}
+        vars(run).update({name: saved[name] for name in NAMES if name in saved})
+        return run
 
     def saved(self) -> dict[str, Any]:
         """Return what files hold of the run, as far as it is there."""
