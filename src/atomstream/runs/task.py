@@ -188,8 +188,7 @@ class Task(ABC):
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
-        kept = {name: getattr(self, name) for name in self.noted}
-        return {"position": list(self.position), **kept}
+        return {"position": list(self.position), **{n: getattr(self, n) for n in self.noted}}
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint, with the settings that may have changed since."""
