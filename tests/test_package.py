@@ -304,7 +304,8 @@ def test_no_function_is_longer_than_a_screen():
 # their folder. A name that stands here needs its reason; a name that is not shared any more leaves.
 SHARED_NAMES = {
     "base": "the protocol, or the shared half, of the parts of a folder",
-    "registry": "the names by which people (estimators) or files (io) ask for parts",
+    "files": "model files, and how files of any kind are written (io)",
+    "registry": "the names by which people (estimators) or files ask for parts",
     "record": "what is known of a model: the value, and how it is read from a run",
     # a kernel is the compiled twin of the plain function of its name
     "block_coordinate": "the update of atoms one at a time, and its kernel",

@@ -22,7 +22,6 @@ from atomstream import (
     save,
 )
 from atomstream.estimators._bootstrap import RowDraws
-from atomstream.files.codec import Decoder, Encoder
 
 
 def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
@@ -318,10 +317,3 @@ def test_without_bootstrap_replicates_of_a_small_table_end_where_batch_learning_
         batch = NMF(4, init="custom", max_iter=1000)
         ended = batch.fit(own, W=codes.copy(), H=learned.components_.copy()).reconstruction_err_
         room.ratio(np.linalg.norm(own - codes @ learned.components_) / ended, at_most=1.001)
-
-
-def test_files_of_releases_without_the_setting_hold_bootstraps():
-    encoder = Encoder()
-    written = encoder.encode(RowDraws(3, 10))
-    assert "bootstrap" not in written["fields"]
-    assert Decoder(encoder.arrays, encoder.states, {}).decode(written) == RowDraws(3, 10)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.fields import ANY, NUMBERS, array, count
 from atomstream.losses import squared_norms
 
 __all__ = ["Batch"]
@@ -40,7 +41,11 @@ class Batch:
         How many samples of the stream came before this batch.
     """
 
-    SAVED: ClassVar = ("X", "weights", "mask", "ids", "labels", "position")
+    SAVED: ClassVar = (
+        *(array("X", "n d"), array("weights", "n", NUMBERS, optional=True)),
+        *(array("mask", "n d", bool, optional=True), array("ids", "n", ANY, optional=True)),
+        *(array("labels", "n", ANY, optional=True), count("position")),
+    )
 
     X: Any
     weights: NDArray | None = None
@@ -62,16 +67,6 @@ class Batch:
                 )
         for name, value in known.items():
             object.__setattr__(self, name, value)
-
-    def validate(self, n_features: int) -> None:
-        """Refuse parts read from a file that do not fit together."""
-        n_rows, d = self.X.shape
-        known = [part for part in (self.weights, self.ids, self.labels) if part is not None]
-        good = d == n_features and self.X.dtype.kind == "f"
-        if self.mask is not None:
-            good &= self.mask.dtype == bool and self.mask.shape == self.X.shape
-        if not good or any(np.shape(part) != (n_rows,) for part in known):
-            raise ValueError("kept rows that do not fit together")
 
     def of(self, rows: slice) -> Batch:
         """Return some of the samples as a batch."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 __all__ = [
-    "check_arrays",
     "check_count",
     "check_n_jobs",
     "check_number",
@@ -40,15 +39,6 @@ def check_count(name: str, value: Any, least: int = 1, most: int | None = None) 
         limits = f"from {least} to {most or MOST_COUNT}" if most or far else f"of at least {least}"
         raise ValueError(f"{name} must be a whole number {limits}, got {value!r:.80}.")
     return int(value)
-
-
-def check_arrays(part: object, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse attributes read from a file that are not floating-point arrays of these shapes."""
-    for name, shape in shapes.items():
-        value = getattr(part, name)
-        value = value if hasattr(value, "dtype") else np.asarray(value)
-        if value.shape != shape or value.dtype.kind != "f":
-            raise ValueError(f"{name} of shape {value.shape} where {shape} is needed")
 
 
 def check_n_jobs(n_jobs: object) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from atomstream.core.fields import count, number
 from atomstream.schedules import Schedule
 
 __all__ = ["Accuracy", "Clock"]
@@ -65,7 +66,8 @@ class Clock:
     """
 
     SAVED: ClassVar = (
-        *("schedule", "accuracy", "step", "mass", "horizon", "weight", "n_samples", "time"),
+        *("schedule", "accuracy", count("step"), number("mass", at_least=0)),
+        *(number("horizon", at_least=0), number("weight"), count("n_samples"), "time"),
     )
 
     schedule: Schedule

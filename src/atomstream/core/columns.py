@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.fields import array
+
 __all__ = ["Columns"]
 
 
@@ -30,7 +32,7 @@ class Columns:
     Baker (1991), "Shallow binding makes functional arrays fast", ACM SIGPLAN Notices 26.
     """
 
-    SAVED = ("array",)
+    SAVED = (array("array", "d r", np.float64, at_least=0, finite=True),)
 
     def __init__(self, array: NDArray) -> None:
         vars(self)["array"] = array
@@ -46,13 +48,6 @@ class Columns:
         """Number of features and of columns."""
         array = self._newest()[0]
         return array.shape[0], array.shape[1]
-
-    def validate(self, shape: tuple[int, int]) -> None:
-        """Refuse an array read from a file that is of another shape or kind."""
-        array = vars(self)["array"]
-        good = isinstance(array, np.ndarray) and array.dtype == np.float64
-        if not good or array.shape != shape or not np.isfinite(array).all() or array.min() < 0:
-            raise ValueError("sums of columns that make no sense")
 
     def read(self, features: Any) -> NDArray:
         """Return a copy of some rows of this version."""

@@ -17,12 +17,14 @@ import scipy.sparse as sp
 
 __all__ = [
     "ANY",
+    "NUMBERS",
     "Field",
     "array",
     "check_fields",
     "check_saved",
     "count",
     "each",
+    "either",
     "field_names",
     "number",
     "one_of",
@@ -31,7 +33,8 @@ __all__ = [
 ]
 
 ANY = "biufOUM"  # kinds of numbers, texts and dates
-MAX_COUNT = 2**62
+NUMBERS = "iuf"
+MAX_COUNT = 2**63 - 1
 Sizes: TypeAlias = dict[str, int]
 
 
@@ -85,7 +88,7 @@ class Field:
 def array(
     name: str, shape: str = "", kind: str | type = "f", *, optional: bool = False, **bounds: Any
 ) -> Field:
-    """Return the field of an array, sparse matrix, or object with a shape that acts as one.
+    """Return the field of an array or sparse matrix.
 
     Parameters
     ----------
@@ -106,7 +109,6 @@ def array(
         known, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
         if not isinstance(known, tuple) or not isinstance(dtype, np.dtype):
             return False
-        check_saved(value, **sizes)
         good = dtype.kind in kind if isinstance(kind, str) else dtype == kind
         good = good and (shape == "..." or _same_shape(known, shape.split(), sizes))
         return good and _within(value.data if sp.issparse(value) else value, sizes, **bounds)
@@ -145,12 +147,13 @@ def one_of(name: str, choices: Iterable[Any]) -> Field:
     return Field(name, f"one of {', '.join(map(repr, known))}", fits)
 
 
-def texts(name: str, *, optional: bool = False) -> Field:
-    """Return the field of an array of texts."""
+def texts(name: str, *, at_least: int = 0, optional: bool = False) -> Field:
+    """Return the field of an array of so many texts."""
 
     def fits(value: Any, sizes: Sizes) -> bool:
         listed = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "O"
-        return listed and all(isinstance(item, str) for item in value)
+        long = listed and len(value) >= at_least
+        return long and all(isinstance(item, str) for item in value)
 
     return Field(name, "an array of texts", fits, optional)
 
@@ -187,6 +190,15 @@ def each(field: Field, *, at_most: int = MAX_COUNT, at_least: int = 0) -> Field:
     return Field(field.name, f"a list in which each is {field.needed}", fits, field.optional)
 
 
+def either(*fields: Field) -> Field:
+    """Return the field of a value that is one of several things, each a field of the same name."""
+
+    def fits(value: Any, sizes: Sizes) -> bool:
+        return any(field.fits(value, sizes) for field in fields)
+
+    return Field(fields[0].name, " or ".join(field.needed for field in fields), fits)
+
+
 def field_names(fields: Iterable[Field | str]) -> tuple[str, ...]:
     """Return the names of declared fields; a name alone declares a field that may be anything."""
     return tuple(field if isinstance(field, str) else field.name for field in fields)
@@ -209,7 +221,7 @@ def check_fields(owner: Any, fields: Iterable[Field | str], **sizes: int) -> Non
     """
     for field in fields:
         if isinstance(field, Field):
-            field.check(getattr(owner, field.name, None), sizes, type(owner).__name__)
+            field.check(vars(owner).get(field.name), sizes, type(owner).__name__)
 
 
 def check_saved(owner: Any, **sizes: int) -> None:
@@ -252,7 +264,8 @@ def _within(
     good = at_least is None or bool(np.all(values >= at_least))
     good = good and (above is None or bool(np.all(values > above)))
     good = good and (limit is None or bool(np.all(values < limit)))
-    return good and (not finite or bool(np.isfinite(values).all()))
+    # Comparisons, because numbers in notes may be larger than any float.
+    return good and (not finite or bool(np.all((values > -np.inf) & (values < np.inf))))
 
 
 def _range(bounds: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.explaining import CodingOptions
+from atomstream.core.fields import check_fields, count, each, field_names, number, part
 from atomstream.core.loop import Progress, learn
 from atomstream.core.merging import SWEEPS, SlotResult, merged
 from atomstream.core.parallel import one_blas_thread
@@ -33,11 +34,14 @@ __all__ = ["Learner"]
 
 log = logging.getLogger(__name__)
 
-# What files hold of a learner, in their order.
+# What files hold of a learner.
 SAVED = (
-    *("state", "clock", "rng", "loss", "n_reseeded", "batch_objective"),
-    *("waiting", "scaling", "reactive"),
+    *(part("state", State, optional=True), part("clock", Clock)),
+    *(part("rng", np.random.Generator), "loss"),
+    *(count("n_reseeded"), number("batch_objective"), each(part("waiting", Batch))),
+    *(part("scaling", Scaling, optional=True), part("reactive", Reactive, optional=True)),
 )
+NAMES = field_names(SAVED)
 
 
 class Learner:
@@ -250,46 +254,25 @@ class Learner:
         return tuple(found)
 
     @classmethod
-    def split(cls, saved: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
-        """Return the learner whose attributes stand in a model file, and those of the model."""
+    def restored(cls, saved: dict[str, Any]) -> Self:
+        """Return the learner that `saved` returned, read from a file."""
         learner = object.__new__(cls)
-        vars(learner).update({name: part for name, part in saved.items() if name in SAVED})
-        return learner, {name: part for name, part in saved.items() if name not in SAVED}
+        vars(learner).update({name: saved[name] for name in NAMES if name in saved})
+        return learner
 
     def saved(self) -> dict[str, Any]:
         """Return what files hold of the learner, as far as it is there."""
-        return {name: getattr(self, name) for name in SAVED if hasattr(self, name)}
+        return {name: getattr(self, name) for name in NAMES if hasattr(self, name)}
 
     def validate(self, n_features: int) -> None:
         """Refuse parts read from a file that do not fit together."""
-        missing = {"clock", "rng", "n_reseeded", "batch_objective"} - vars(self).keys()
-        if missing:
-            raise ValueError(f"a run without {', '.join(sorted(missing))}")
-        if self.has_state:
-            self.state.validate(n_features)
-            if "loss" not in vars(self):
-                raise ValueError("a run without loss")
-        if "reactive" in vars(self):
-            if type(self.reactive) is not Reactive or not self.has_state:
-                found = type(self.reactive).__name__
-                raise ValueError(f"expected a Reactive beside a state, found a {found}")
-            self.reactive.validate(n_features)
-        for batch in self.waiting:
-            if type(batch) is not Batch:
-                raise ValueError(f"expected kept rows as a Batch, found a {type(batch).__name__}")
-            batch.validate(n_features)
-        if "scaling" in vars(self):
-            if type(self.scaling) is not Scaling:
-                raise ValueError(f"expected a Scaling, found a {type(self.scaling).__name__}")
-            self.scaling.validate(n_features)
-        clock = self.clock
-        good = clock.step >= 0 and clock.n_samples >= 0 and clock.mass >= 0
-        good &= isinstance(self.rng, np.random.Generator) and isinstance(self.n_reseeded, int)
-        good &= isinstance(self.batch_objective, float)
-        # A clock moves with atoms only, and rows wait for atoms only.
-        good &= not self.waiting if self.has_state else clock.step == 0
-        if not good:
-            raise ValueError("a clock or counters that make no sense")
+        sizes = {"r": self.state.dictionary.shape[0]} if self.has_state else {}
+        check_fields(self, SAVED, d=n_features, **sizes)
+        # A clock moves with atoms only, rows wait for atoms only, and a loss belongs to a memory.
+        good = not self.waiting if self.has_state else self.clock.step == 0
+        paired = "reactive" not in vars(self) or self.has_state
+        if not good or not paired or self.has_state != hasattr(self, "loss"):
+            raise ValueError("a clock, a loss, rows or a second learner that fit no state")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the algorithm, which the parameters stand for."""

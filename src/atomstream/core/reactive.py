@@ -11,6 +11,7 @@ import numpy as np
 from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
+from atomstream.core.fields import array, count, part
 from atomstream.core.state import State
 from atomstream.drift import moved, summed
 from atomstream.memory.base import Delta
@@ -63,7 +64,10 @@ class Reactive:
     learner. The sums of gains and the jump are ours.
     """
 
-    SAVED: ClassVar = ("state", "clock", "n_taken", "numbers")
+    SAVED: ClassVar = (
+        *(part("state", State), part("clock", Clock), count("n_taken")),
+        array("numbers", "6", finite=True),
+    )
 
     def __init__(self, state: State, clock: Clock) -> None:
         self.state = deepcopy(state)
@@ -72,15 +76,10 @@ class Reactive:
         # Sum, mean square and number of gains; level, variance and number of logarithms of losses.
         self.numbers = np.zeros(6)
 
-    def validate(self, n_features: int) -> None:
-        """Refuse parts read from a file that do not fit together."""
-        self.state.validate(n_features)
-        good = type(self.clock) is Clock and np.shape(self.numbers) == (6,)
-        # All but the level of the logarithms of losses are squares, sums of them, or counts.
-        good = good and bool(np.isfinite(self.numbers).all())
-        good = good and not (np.delete(self.numbers, 3) < 0).any()
-        if not good or self.n_taken < 0 or self.clock.step < 0 or self.clock.mass < 0:
-            raise ValueError("a second learner that makes no sense")
+    def check_saved(self, **sizes: int) -> None:
+        """Refuse what cannot be squares, sums of them, or counts: all but the level of losses."""
+        if (np.delete(self.numbers, 3) < 0).any():
+            raise ValueError("squares or counts of a second learner below 0")
 
     def follow(
         self, batch: Batch, delta: Delta, state: State, algorithm: Algorithm, clock: Clock, rng: Any

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.fields import array, one_of
+
 __all__ = ["SCALES", "Scaling", "dominance", "dominant"]
 
 SCALES = ("none", "std", "max", "log1p", "tfidf")
@@ -58,23 +60,21 @@ class Scaling:
         What is known of the columns; empty before anything was learned.
     """
 
-    SAVED: ClassVar = ("kind", "mass", "mean", "spread")
+    SAVED: ClassVar = (
+        *(one_of("kind", SCALES), array("mass", "n", np.float64, at_least=0, finite=True)),
+        array("mean", "n", np.float64, finite=True),
+        array("spread", "n", np.float64, at_least=0, finite=True),
+    )
 
     kind: str = "none"
     mass: NDArray = field(default_factory=lambda: np.empty(0), repr=False)
     mean: NDArray = field(default_factory=lambda: np.empty(0), repr=False)
     spread: NDArray = field(default_factory=lambda: np.empty(0), repr=False)
 
-    def validate(self, n_features: int) -> None:
-        """Refuse figures read from a file that do not fit."""
-        parts = (self.mass, self.mean, self.spread)
-        shape = (n_features if self.linear else 0,)
-        good = self.kind in SCALES and all(
-            part.shape == shape and part.dtype == np.float64 and np.isfinite(part).all()
-            for part in parts
-        )
-        if not good or (self.mass < 0).any() or (self.spread < 0).any():
-            raise ValueError("a scale that makes no sense")
+    def check_saved(self, d: int, **sizes: int) -> None:
+        """Refuse figures of other columns: only some kinds have a number for each."""
+        if len(self.mass) != (d if self.linear else 0):
+            raise ValueError(f"a scale of {len(self.mass)} columns where there are {d}")
 
     @property
     def linear(self) -> bool:

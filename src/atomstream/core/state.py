@@ -9,6 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 
 from atomstream.core.clock import Clock
+from atomstream.core.fields import part
 from atomstream.dictionaries.base import Dictionary
 from atomstream.memory.base import Memory
 from atomstream.memory.usage import Usage
@@ -34,20 +35,13 @@ class State(Generic[DictionaryT, MemoryT]):
         How much each atom was used.
     """
 
-    SAVED: ClassVar = ("dictionary", "memory", "usage")
+    SAVED: ClassVar = (
+        *(part("dictionary", "decode"), part("memory", "value"), part("usage", Usage)),
+    )
 
     dictionary: DictionaryT
     memory: MemoryT
     usage: Usage
-
-    def validate(self, n_features: int) -> None:
-        """Refuse parts read from a file that are of other kinds, or do not fit together."""
-        kinds = hasattr(self.dictionary, "decode") and hasattr(self.memory, "value")
-        if not kinds or type(self.usage) is not Usage:
-            raise ValueError(f"a state of {[type(part).__name__ for part in vars(self).values()]}")
-        for part in (self.dictionary, self.memory, self.usage):
-            if hasattr(part, "validate"):  # one's own parts need not
-                part.validate(self.dictionary.shape[0], n_features)
 
     def snapshot(self) -> State[DictionaryT, MemoryT]:
         """Return a state that later steps do not change; costs nothing, for arrays are shared."""

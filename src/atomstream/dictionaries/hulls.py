@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.fields import ANY, array, count
 from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
@@ -61,7 +62,12 @@ class Hulls(Derived):
         all were observed.
     """
 
-    SAVED = ("samples", "weights", "sizes", "indices", "ids", "n_swaps", "begun", "observed")
+    SAVED = (
+        *(array("samples", "n d", finite=True), array("weights", "r n", np.float64, at_least=0)),
+        *(array("sizes", "r", "iu", at_least=1, optional=True), array("indices", "n", "iu")),
+        *(array("ids", "n", ANY), count("n_swaps"), count("begun")),
+        array("observed", "n d", bool, optional=True),
+    )
 
     def __init__(
         self,
@@ -81,25 +87,16 @@ class Hulls(Derived):
 
     _known: Rows | None = None
 
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse representatives and weights read from a file that do not fit together."""
-        (r, n), sizes = self.weights.shape, self.sizes
-        values = self.samples.data if sp.issparse(self.samples) else self.samples
-        good = sizes is None or (sizes.shape == (r,) and sizes.sum() == n and (sizes > 0).all())
-        inside = np.zeros((r, n), bool)
+    def check_saved(self, **sizes: int) -> None:
+        """Refuse weights outside of an atom's region, or that are no shares: sums and places."""
+        (r, n), outside = self.weights.shape, np.ones(self.weights.shape, bool)
         for atom in range(r):
-            inside[atom, self.region(atom)] = True
-        good &= r == n_components and self.samples.shape == (n, n_features)
-        good &= self.dtype.kind == "f" and bool(np.isfinite(values).all())
-        good &= self.weights.dtype == np.float64 and bool((self.weights >= 0).all())
-        good &= bool((self.weights[~inside] == 0).all())
-        good &= bool(np.allclose(self.weights.sum(axis=1), 1))
-        good &= self.indices.shape == self.ids.shape == (n,)
-        good &= isinstance(self.n_swaps, int) and isinstance(self.begun, int)
-        if self.observed is not None:
-            good &= self.observed.dtype == bool and self.observed.shape == self.samples.shape
-        if not good:
-            raise ValueError("representatives or weights that do not fit together")
+            outside[atom, self.region(atom)] = False
+        good = self.sizes is None or self.sizes.sum() == n
+        if not (
+            good and np.allclose(self.weights.sum(axis=1), 1) and not self.weights[outside].any()
+        ):
+            raise ValueError("weights of representatives that are no shares of an atom's own")
 
     @property
     def shape(self) -> tuple[int, int]:

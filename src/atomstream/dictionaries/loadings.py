@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.core.fields import array, each
 from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import same_in_any_company
 from atomstream.dictionaries.low_rank import Product, Sums
@@ -82,7 +83,7 @@ class Loadings:
         The loading matrices U^(k), one per mode, of one type; `assign` puts others in their place.
     """
 
-    SAVED = ("_matrices",)
+    SAVED = (each(array("_matrices", "n r"), at_least=1),)
     _known: Mapping[str, NDArray] = MappingProxyType({})  # what was computed for these matrices
 
     def __init__(self, matrices: Iterable[NDArray]) -> None:
@@ -101,16 +102,11 @@ class Loadings:
         """Sizes of the modes."""
         return tuple(len(matrix) for matrix in self._matrices)
 
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse matrices read from a file that are not of one type and rank, or of other sizes."""
-        good = isinstance(self._matrices, tuple) and self.shape == (n_components, n_features)
-        good &= len({matrix.dtype for matrix in self._matrices}) == 1
-        good &= all(
-            matrix.dtype.kind == "f" and matrix.shape[1:] == (n_components,)
-            for matrix in self._matrices
-        )
-        if not good:
-            raise ValueError("loadings that do not fit together")
+    def check_saved(self, d: int, **sizes: int) -> None:
+        """Refuse matrices of several types, or of which the sizes multiply to something else."""
+        n_types = len({matrix.dtype for matrix in self._matrices})
+        if not isinstance(self._matrices, tuple) or n_types > 1 or self.shape[1] != d:
+            raise ValueError(f"loadings of sizes {self._modes} in {n_types} types, d = {d}")
 
     @property
     def shape(self) -> tuple[int, int]:

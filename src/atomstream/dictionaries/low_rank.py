@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from atomstream.core.fields import array
+
 __all__ = ["Product", "Sums", "blend"]
 
 LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
@@ -21,7 +23,7 @@ class Product:
     right : ndarray of shape (n_terms, n_columns)
     """
 
-    SAVED = ("left", "right")
+    SAVED = (array("left", "k r"), array("right", "k d"))
     __array_priority__ = 1.0  # numbers on the left leave the product to us
 
     def __init__(self, left: NDArray, right: NDArray) -> None:
@@ -41,13 +43,6 @@ class Product:
     def dtype(self) -> np.dtype[Any]:
         """Type of the entries."""
         return np.result_type(self.left, self.right)
-
-    def validate(self) -> None:
-        """Refuse two matrices read from a file that have no product."""
-        parts = (self.left, self.right)
-        floats = all(part.ndim == 2 and part.dtype.kind == "f" for part in parts)
-        if not floats or len(self.left) != len(self.right):
-            raise ValueError(f"a product of shapes {self.left.shape} and {self.right.shape}")
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
         return np.asarray(self.left.T @ self.right, dtype=dtype)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.columns import Columns
+from atomstream.core.fields import array, number, one_of, part
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
 
@@ -36,7 +37,15 @@ class Normalized(Derived):
         Atoms that are not made of sums; `own_rows` holds these.
     """
 
-    SAVED = ("sums", "power", "sizes", "inner", "scale", "base", "kind", "own", "own_rows")
+    SAVED = (
+        *(part("sums", Columns), number("power"), array("sizes", "r", finite=True)),
+        *(array("inner", "r r", finite=True), array("scale", "r", finite=True), number("base")),
+        *(
+            one_of("kind", ("float32", "float64")),
+            array("own", "n", np.int64, at_least=0, below="r"),
+        ),
+        array("own_rows", "n d", finite=True),
+    )
     _known: Rows | None = None
     _gram: NDArray | None = None
     own: NDArray
@@ -55,18 +64,6 @@ class Normalized(Derived):
         self.scale, self.base = scale
         self.kind = np.dtype(dtype).name
         self._keep(np.empty(0, np.int64), np.empty((0, sums.shape[0]), dtype))
-
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse parts read from a file that do not fit together."""
-        r, d = n_components, n_features
-        self.sums.validate((d, r))
-        good = self.scale.shape == self.sizes.shape == (r,) and self.inner.shape == (r, r)
-        good &= isinstance(self.power, float) and isinstance(self.base, float)
-        good &= self.kind in ("float32", "float64") and self.own.dtype == np.int64
-        good &= self.own_rows.shape == (len(self.own), d) and set(self.own) <= set(range(r))
-        floats = (self.scale, self.sizes, self.inner, self.own_rows)
-        if not good or not all(np.isfinite(part).all() for part in floats):
-            raise ValueError("atoms made of sums that do not fit together")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_arrays
+from atomstream.core.fields import array
 from atomstream.core.matrices import Matrix
 from atomstream.dictionaries.base import LEFT, same_in_any_company
 from atomstream.dictionaries.low_rank import LARGE, Sums
@@ -30,16 +30,12 @@ class Rows:
         atoms that were handed out never change.
     """
 
-    SAVED = ("_rows",)
+    SAVED = (array("_rows", "r d"),)
     _gram: NDArray | None = None
     _totals: NDArray | None = None
 
     def __init__(self, rows: NDArray) -> None:
         self._rows = np.ascontiguousarray(rows)
-
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse atoms read from a file that are no floating-point matrix of this shape."""
-        check_arrays(self, {"_rows": (n_components, n_features)})
 
     @property
     def shape(self) -> tuple[int, int]:

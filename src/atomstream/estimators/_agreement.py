@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,19 +40,6 @@ class Consensus:
     silhouette, cophenetic : float
         How well the clusters are apart, and how well a tree describes the distances.
     """
-
-    SAVED: ClassVar = (
-        "atoms",
-        "share",
-        "cosine",
-        "importance",
-        "intervals",
-        "importance_intervals",
-        "labels",
-        "similarities",
-        "silhouette",
-        "cophenetic",
-    )
 
     atoms: NDArray
     share: NDArray

@@ -9,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.fields import count, one_of
+
 __all__ = ["RowDraws"]
 
 # Chances that a Poisson variable of mean one is at most 0, 1, ...; the rest is below 1e-17.
@@ -41,7 +43,10 @@ class RowDraws:
     dependent rows.
     """
 
-    SAVED: ClassVar = ("seed", "n_parts", "block_size", "bootstrap")
+    SAVED: ClassVar = (
+        *(count("seed"), count("n_parts", 1), count("block_size", 1)),
+        one_of("bootstrap", (True, False)),
+    )
 
     seed: int
     n_parts: int

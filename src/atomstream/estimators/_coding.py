@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.coders import Codes
 from atomstream.core.algorithm import Algorithm, check_compatible
 from atomstream.core.batch import Batch
-from atomstream.core.learner import SAVED, Learner
+from atomstream.core.fields import Field, part
+from atomstream.core.learner import Learner
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.estimators._containers import (
     as_table,
@@ -57,11 +58,11 @@ def _parameters(kind: Any) -> tuple[str, ...]:
 class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A dictionary that codes samples with an algorithm; how it was learned is not its concern."""
 
-    LEARNED: ClassVar[tuple[str, ...]] = (
-        *SAVED,
+    LEARNED: ClassVar[tuple[Field | str, ...]] = (
+        "run",
         "n_features_in_",
         "feature_names_in_",
-        "axes_",
+        part("axes_", "check_same", optional=True),
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes
 
@@ -324,27 +325,21 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self.state_.dictionary.shape[0]
 
     def learned_attributes(self) -> dict[str, Any]:
-        """Return the attributes of ``LEARNED``, those of the run among them."""
+        """Return the attributes of ``LEARNED``, and those of the run in a dict of their own."""
         if "_learner" not in vars(self):
             return {}
-        learned = {**vars(self), **self._learner.saved()}
-        return {name: learned[name] for name in self.LEARNED if name in learned}
+        return {"run": self._learner.saved(), **super().learned_attributes()}
 
     def _set_learned(self, learned: dict[str, Any]) -> None:
-        self._learner, others = Learner.split(learned)
-        self.__dict__.update(others)
+        self._learner = Learner.restored(learned["run"])
+        super()._set_learned({name: learned[name] for name in learned if name != "run"})
 
     def _validate_learned(self) -> None:
+        super()._validate_learned()
         self._learner.validate(self.n_features_in_)
         axes = vars(self).get("axes_")
-        if axes is not None:
-            from atomstream.domains.tensors.axes import Axes
-
-            if type(axes) is not Axes:
-                raise ValueError("parts of other kinds")
-            axes.validate()
-            if math.prod(axes.shape) != self.n_features_in_:
-                raise ValueError("axes that do not fit the features")
+        if axes is not None and math.prod(axes.shape) != self.n_features_in_:
+            raise ValueError(f"axes of shape {axes.shape} for {self.n_features_in_} features")
 
     # -- copies
 

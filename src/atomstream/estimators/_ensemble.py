@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from atomstream.core.batch import Batch
+from atomstream.core.fields import array, count, each, part
 from atomstream.core.parallel import one_blas_thread
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
@@ -52,7 +53,12 @@ class Ensemble:
         Sums of the observed entries of each part of the rows, and how many there were.
     """
 
-    SAVED: ClassVar = ("ranks", "draws", "learners", "n_rows", "held", "places", "totals", "counts")
+    SAVED: ClassVar = (
+        *(each(count("ranks", 1)), part("draws", RowDraws)),
+        each(each(part("learners", OnlineDictionary))),
+        *(count("n_rows"), array("held", "n d", optional=True), array("places", "m", "i")),
+        *(array("totals", "p k"), array("counts", "p k")),
+    )
 
     def __init__(self, template: Any, ranks: Sequence[int], n_replicates: int, draws: RowDraws):
         self.ranks, self.draws = list(ranks), draws
@@ -206,11 +212,11 @@ class Ensemble:
         by_replicate = np.full(self.n_replicates, np.nan)
         columns = self.draws.columns(self.held.shape[1])
         learners = self.learners[index]
-        for part in range(self.draws.n_parts):
-            rows = np.flatnonzero(parts == part)
+        for left_out in range(self.draws.n_parts):
+            rows = np.flatnonzero(parts == left_out)
             judges = [
                 number
-                for number in range(part, len(learners), self.draws.n_parts)
+                for number in range(left_out, len(learners), self.draws.n_parts)
                 if learners[number].__sklearn_is_fitted__()
             ]
             if not len(rows) or not judges:
@@ -242,14 +248,13 @@ class Ensemble:
         errors = mean_errors(batch, means[parts], learner.algorithm_)
         return errors, _n_observed(batch)
 
-    def validate(self) -> None:
-        """Refuse parts read from a file that do not fit together."""
-        sizes = {len(replicates) for replicates in self.learners}
-        known = all(isinstance(each, OnlineDictionary) for row in self.learners for each in row)
-        if len(self.ranks) != len(self.learners) or len(sizes) != 1 or not known:
+    def check_saved(self, **sizes: int) -> None:
+        """Refuse replicates or rows that are not as many as belong together."""
+        n_held = 0 if self.held is None else self.held.shape[0]
+        if len({len(row) for row in self.learners}) != 1 or len(self.ranks) != len(self.learners):
             raise ValueError("replicates that do not fit together")
-        if type(self.draws) is not RowDraws or len(self.places) != self.held.shape[0]:
-            raise ValueError("rows to judge by that do not fit together")
+        if len(self.places) != n_held:
+            raise ValueError(f"{len(self.places)} places of {n_held} rows to judge by")
 
     def _keep(self, X: Any, places: NDArray) -> None:
         """Count the rows of a batch, and keep those that belong to the sample."""

@@ -14,6 +14,7 @@ from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import generator
+from atomstream.core.fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
 from atomstream.estimators._called import called
@@ -23,6 +24,8 @@ from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import RandomSource
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SCHEDULES, resolve
+
+LEARNER = part("learner_", OnlineDictionary)
 
 
 class LearnerInside(CallbackSupportMixin, Shown, Saved, BaseEstimator):
@@ -97,10 +100,6 @@ class LearnerInside(CallbackSupportMixin, Shown, Saved, BaseEstimator):
         self._validate_params()
         if hasattr(self, "schedule"):
             resolve("schedule", self.schedule, SCHEDULES, "__call__")
-
-    def _validate_learned(self) -> None:
-        if not isinstance(self.learner_, OnlineDictionary):
-            raise ValueError(f"a learner that is a {type(self.learner_).__name__}")
 
 
 def drawn_seed(random_state: RandomSource) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import closing
 from copy import copy
 from typing import Any, Self
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import check_count
+from atomstream.core.fields import count, each, part
 from atomstream.domains.images.overlap import check_stride
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.restoration import split_means
-from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators._learner_inside import LEARNER, LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource
 from atomstream.estimators._validation import check_size
@@ -35,7 +37,10 @@ class PatchLearning(LearnerInside):
     n_jobs: int | None
     random_state: RandomSource
 
-    LEARNED = ("learner_", "patch_shape_", "_rng")
+    LEARNED = (
+        *(LEARNER, each(count("patch_shape_", 1), at_least=2, at_most=3)),
+        part("_rng", np.random.Generator),
+    )
     SIGNED = "say nonnegative=False"  # for images with negative values
 
     learner_: OnlineDictionaryLearning | OnlineNMF
@@ -190,14 +195,9 @@ class PatchLearning(LearnerInside):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         shape, n_features = self.patch_shape_, getattr(self.learner_, "n_features_in_", None)
-        whole_numbers = isinstance(shape, tuple) and all(type(n) is int and n > 0 for n in shape)
-        if not whole_numbers or len(shape) not in (2, 3):
-            raise ValueError(f"patches of shape {shape!r:.80}")
         self._check_learned((self.patch_size, self.patch_size, *shape[2:]))
-        if n_features not in (None, np.prod(shape)):
+        if n_features not in (None, math.prod(shape)):
             raise ValueError(f"patches of {n_features} entries for the shape {shape}")
-        if not isinstance(self._rng, np.random.Generator):
-            raise ValueError("parts of other kinds")
 
     def _check_learned(self, shape: tuple[int, ...]) -> None:
         """Refuse patches of another shape than was learned, and atoms of the other kind."""

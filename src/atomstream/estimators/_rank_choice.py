@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,21 +48,6 @@ class RankChoice:
     baseline : float
         Error of the means of the columns.
     """
-
-    SAVED: ClassVar = (
-        "rank",
-        "reason",
-        "structured",
-        "ranks",
-        "error",
-        "error_se",
-        "stability",
-        "silhouette",
-        "cophenetic",
-        "errors",
-        "similarities",
-        "baseline",
-    )
 
     rank: int
     reason: str

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar
 
+from atomstream.core.fields import Field, check_fields, field_names
 from atomstream.estimators._foreign import ForeignNames
 
 
@@ -13,11 +13,11 @@ class Saved(ForeignNames):
 
     Attributes
     ----------
-    LEARNED : tuple of str
-        Names of the attributes made by learning, in the order of the file.
+    LEARNED : tuple of Field or str
+        Declared attributes made by learning, in the order of the file.
     """
 
-    LEARNED: ClassVar[tuple[str, ...]] = ()
+    LEARNED: ClassVar[tuple[Field | str, ...]] = ()
 
     def saved_parameters(self) -> dict[str, Any]:
         """Return the parameters as they are written to a file."""
@@ -25,7 +25,7 @@ class Saved(ForeignNames):
 
     def learned_attributes(self) -> dict[str, Any]:
         """Return the attributes of ``LEARNED``, as far as they are there."""
-        return {name: vars(self)[name] for name in self.LEARNED if name in vars(self)}
+        return {name: vars(self)[name] for name in field_names(self.LEARNED) if name in vars(self)}
 
     def restore_learned(self, learned: dict[str, Any]) -> None:
         """Take what `learned_attributes` returned, read from a file.
@@ -40,7 +40,7 @@ class Saved(ForeignNames):
         ValueError, TypeError, AttributeError
             Where parts do not fit together: a file with a right digest may still have been made up.
         """
-        known = {name: learned[name] for name in self.LEARNED if name in learned}
+        known = {name: learned[name] for name in field_names(self.LEARNED) if name in learned}
         if learned:
             self._set_learned(known)
             self._validate_learned()
@@ -48,6 +48,10 @@ class Saved(ForeignNames):
     def _set_learned(self, learned: dict[str, Any]) -> None:
         self.__dict__.update(learned)
 
-    @abstractmethod
+    def _sizes(self) -> dict[str, int]:
+        """Return what is known of the sizes of learned attributes, by the symbols of these."""
+        return {}
+
     def _validate_learned(self) -> None:
         """Refuse learned parts that do not fit together."""
+        check_fields(self, self.LEARNED, **self._sizes())

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from atomstream.core.checks import check_arrays, generator
+from atomstream.core.checks import generator
+from atomstream.core.fields import array, count, number, one_of, part
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
@@ -37,16 +38,12 @@ class WalkLearning(Saved, BaseEstimator):
     random_state: RandomSource
 
     LEARNED = (
-        "factor_",
-        "index_",
-        "visits_",
-        "last_",
-        "n_visits_",
-        "change_",
-        "partition_",
-        "_scaling",
-        "_look",
-        "_basis",
+        *(part("factor_", HebbianFactor), part("index_", StateIndex)),
+        array("visits_", "2 n", np.float64, at_least=0, finite=True),
+        *(count("last_", -1), count("n_visits_"), number("change_")),
+        array("partition_", "n", "i", at_least=-1, optional=True),
+        *(one_of("_scaling", SCALINGS), count("_look")),
+        array("_basis", "2k r", np.float64, finite=True, optional=True),
     )
 
     factor_: HebbianFactor
@@ -247,29 +244,15 @@ class WalkLearning(Saved, BaseEstimator):
                 f"got shape {np.shape(self.init)}."
             )
 
+    def _sizes(self) -> dict[str, int]:
+        return {"n": len(self.index_), "r": self.factor_.Q.shape[1]}
+
     def _validate_learned(self) -> None:
-        factor, index = self.factor_, self.index_
-        if type(factor) is not HebbianFactor or type(index) is not StateIndex:
-            raise ValueError("parts of other kinds")
-        factor.validate()
-        index.validate()
-        check_arrays(self, {"visits_": (2, len(index))})
-        counts = (self.n_visits_, self._look, self.last_ + 1)
-        good = all(isinstance(count, int) and count >= 0 for count in counts)
-        good &= factor.n_states >= len(index) > self.last_ and factor.numbers[0] < self._look
-        good &= (self.last_ == -1) == (self.n_visits_ == 0) and isinstance(self.change_, float)
-        good &= self.visits_.dtype == np.float64 and bool(np.isfinite(self.visits_).all())
-        good &= bool((self.visits_ >= 0).all()) and self.visits_.sum() > 0
-        good &= self._scaling in SCALINGS
-        basis, labels = self._basis, getattr(self, "partition_", None)
-        if basis is not None:
-            check_arrays(self, {"_basis": (len(basis), factor.Q.shape[1])})
-            good &= basis.dtype == np.float64 and bool(np.isfinite(basis).all())
-            good &= len(basis) <= len(factor.Q) and len(basis) % 2 == 0
-        if labels is not None:
-            good &= labels.shape == (len(index),) and labels.dtype.kind == "i"
-            good &= bool((labels >= -1).all())
-        if not good:
+        super()._validate_learned()
+        factor, n_known = self.factor_, len(self.index_)
+        good = factor.n_states >= n_known > self.last_ and factor.numbers[0] < self._look
+        good &= (self.last_ == -1) == (self.n_visits_ == 0) and self.visits_.sum() > 0
+        if not good or (self._basis is not None and len(self._basis) > len(factor.Q)):
             raise ValueError("visits or counters that do not fit together")
 
     def __sklearn_is_fitted__(self) -> bool:

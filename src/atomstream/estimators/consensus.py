@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.fields import part
 from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary
@@ -129,8 +130,8 @@ class ConsensusNMF(
     PARAMETERS: ClassVar = _parameters.CONSENSUS
     LEARNED = (
         "seed_",
-        "ensemble_",
-        "front_",
+        part("ensemble_", Ensemble),
+        part("front_", OnlineDictionary),
         "n_steps_",
         "n_features_in_",
         "feature_names_in_",
@@ -336,11 +337,3 @@ class ConsensusNMF(
         given = self.n_components
         ranks = given if given is None or isinstance(given, int) else self._ranks()
         return super().saved_parameters() | {"n_components": ranks}
-
-    def _validate_learned(self) -> None:
-        if not isinstance(self.ensemble_, Ensemble) or not isinstance(
-            self.front_, OnlineDictionary
-        ):
-            found = f"{type(self.ensemble_).__name__} and a {type(self.front_).__name__}"
-            raise ValueError(f"expected an Ensemble and a dictionary model, found a {found}")
-        self.ensemble_.validate()

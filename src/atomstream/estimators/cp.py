@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.algorithm import Algorithm
 from atomstream.core.batch import Batch
+from atomstream.core.fields import number
 from atomstream.core.learner import Learner
 from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.core.objective import Objective
@@ -155,7 +156,7 @@ class OnlineCPDictionary(OnlineDictionary):
     PARAMETERS: ClassVar = _parameters.CP
     SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
 
-    LEARNED = (*OnlineDictionary.LEARNED, "norm_")
+    LEARNED = (*OnlineDictionary.LEARNED, number("norm_", above=0))
     KNOWN = ("n_features_in_", "axes_")
     _several = True
     TOLERANCE = 1e-3
@@ -372,9 +373,8 @@ class OnlineCPDictionary(OnlineDictionary):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         matrices, axes = self.state_.dictionary.matrices, self.axes_
-        good = [len(matrix) for matrix in matrices] == list(axes.sizes)
-        if not good or not isinstance(self.norm_, float) or not self.norm_ > 0:
-            raise ValueError("loadings, axes or bounds that do not fit together")
+        if [len(matrix) for matrix in matrices] != list(axes.sizes):
+            raise ValueError("loadings and axes that do not fit together")
 
     # -- figures
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.cluster.rounds import Rounds
-from atomstream.core.checks import check_arrays, check_count, counted
+from atomstream.core.checks import check_count, counted
+from atomstream.core.fields import array, count, part
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct
 from atomstream.estimators import _parameters
 from atomstream.estimators._chains import ChainShard, resolve_chain
-from atomstream.estimators._learner_inside import drawn_seed
+from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._network_reconstruction import NetworkReconstruction
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice
@@ -110,7 +111,10 @@ class NetworkDictionary(NetworkReconstruction):
 
     ACCEPTS = ("sparse", "string")
     PARAMETERS: ClassVar = _parameters.NETWORK
-    LEARNED = ("learner_", "motif_", "position_", "_rng", "_totals", "_spacing")
+    LEARNED = (
+        *(LEARNER, part("motif_", Motif), array("position_", "k", np.int64, optional=True)),
+        *(part("_rng", np.random.Generator), array("_totals", "n r"), count("_spacing", 1)),
+    )
 
     learner_: OnlineNMF
     motif_: Motif
@@ -317,20 +321,12 @@ class NetworkDictionary(NetworkReconstruction):
         graph = hasattr(self.motif, "nodes")
         return known | ({"motif": Motif.of(self.motif)} if graph else {})
 
+    def _sizes(self) -> dict[str, int]:
+        return {"k": self.motif_.size, "r": self.learner_.n_components}
+
     def _validate_learned(self) -> None:
         super()._validate_learned()
-        motif, position, totals = self.motif_, self.position_, self._totals
-        if type(motif) is not Motif or not isinstance(self._rng, np.random.Generator):
-            raise ValueError("parts of other kinds")
-        n_features = getattr(self.learner_, "n_features_in_", motif.size**2)
-        if n_features != motif.size**2:
-            raise ValueError(f"patches of {n_features} entries for a motif of {motif.size} nodes")
-        if position is not None and (
-            np.shape(position) != (motif.size,) or position.dtype != np.int64
-        ):
-            raise ValueError(
-                f"a position of shape {np.shape(position)} for a motif of {motif.size} nodes"
-            )
-        check_arrays(self, {"_totals": (len(totals), self.learner_.n_components)})
-        if not isinstance(self._spacing, int) or self._spacing < 1:
-            raise ValueError(f"usage at every {self._spacing!r:.80} steps")
+        size = self.motif_.size
+        n_features = getattr(self.learner_, "n_features_in_", size**2)
+        if n_features != size**2:
+            raise ValueError(f"patches of {n_features} entries for a motif of {size} nodes")

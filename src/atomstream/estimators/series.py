@@ -9,7 +9,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_arrays, check_count, counted
+from atomstream.core.checks import check_count, counted
+from atomstream.core.fields import array, count, field_names, part
 from atomstream.core.matrices import Samples
 from atomstream.domains.series.frames import (
     Form,
@@ -146,18 +147,12 @@ class SeriesDictionary(SeriesForecast):
     ACCEPTS = ("allow_nan", "two_d_array")
     PARAMETERS: ClassVar = _parameters.SERIES
     LEARNED = (
-        "learner_",
-        "form_",
-        "initial_atoms_",
-        "_rows",
-        "_steps",
-        "_n_rows",
-        "_first_honest",
-        "_seed",
-        "_seen",
-        "_lag_errors",
-        "levels_",
-        "_known",
+        *(part("learner_", OnlineNMF, optional=True), part("form_", Form)),
+        array("initial_atoms_", "r w d", optional=True),
+        *(array("_rows", "n d", np.float64), array("_steps", "k d", np.float64)),
+        *(count("_n_rows"), count("_first_honest"), count("_seed"), array("_seen", "d", bool)),
+        array("_lag_errors", "4 m", np.float64, at_least=0, finite=True),
+        *(part("levels_", Levels), part("_known", LastKnown)),
     )
 
     learner_: OnlineNMF
@@ -274,7 +269,7 @@ class SeriesDictionary(SeriesForecast):
         form, d = table.form, table.values.shape[1]
         if table.labels is not None:
             Times.of(table.labels)  # refuses one row, which shows no rule
-        for name in self.LEARNED:
+        for name in field_names(self.LEARNED):
             self.__dict__.pop(name, None)
         self.form_, self._rows, self._steps = form, np.empty((0, d)), np.empty((0, d))
         self._n_rows = self._first_honest = 0
@@ -371,24 +366,17 @@ class SeriesDictionary(SeriesForecast):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), self.window)
 
+    def _sizes(self) -> dict[str, int]:
+        return {"r": self.n_components, "w": self.window, "d": self._rows.shape[1]}
+
     def _validate_learned(self) -> None:
-        rows, steps, d = self._rows, self._steps, self._rows.shape[1]
+        super()._validate_learned()
+        rows, d = self._rows, self._rows.shape[1]
         self.form_.validate(d)
-        check_arrays(self, {"_rows": (len(rows), d), "_steps": (len(steps), d)})
-        counts = (self._n_rows, self._first_honest, self._seed)
-        good = rows.dtype == steps.dtype == np.float64 and (self.center or not (rows < 0).any())
-        good &= self.levels_.offset.shape == self._known.values.shape == (d,)
-        good &= all(isinstance(count, int) and count >= 0 for count in counts)
-        good &= len(steps) <= len(rows) <= self._n_rows
-        good &= self._seen.dtype == np.bool_ and self._seen.shape == (d,)
-        lags = self._lag_errors
-        good &= lags.dtype == np.float64 and lags.ndim == 2 and len(lags) == 4
-        good &= bool(np.isfinite(lags).all() and (lags >= 0).all())
-        if "learner_" in vars(self):
-            super()._validate_learned()
-            shape = (self.n_components, self.window, d)
-            first = getattr(self, "initial_atoms_", None)
-            good &= first is None or first.shape == shape
-            good &= not self.__sklearn_is_fitted__() or self.components_.shape == shape
+        good = self.levels_.offset.shape == self._known.values.shape == (d,)
+        good &= len(self._steps) <= len(rows) <= self._n_rows
+        good &= self.center or not (rows < 0).any()
+        if "learner_" in vars(self) and self.__sklearn_is_fitted__():
+            good &= self.components_.shape == (self.n_components, self.window, d)
         if not good:
             raise ValueError("rows, predictions or atoms that do not fit together")

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.core.checks import check_count
+from atomstream.core.fields import part
 from atomstream.core.matrices import checked_numbers
 from atomstream.domains.text.documents import check_documents
 from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
 from atomstream.estimators import _parameters
-from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators._learner_inside import LEARNER, LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice
 from atomstream.estimators._validation import check_size
@@ -95,7 +96,7 @@ class TopicModel(LearnerInside):
 
     ACCEPTS = ("one_d_array", "string")
     PARAMETERS: ClassVar = _parameters.TOPICS
-    LEARNED = ("learner_", "vocabulary_")
+    LEARNED = (LEARNER, part("vocabulary_", Vocabulary))
 
     learner_: OnlineNMF
     vocabulary_: Vocabulary
@@ -377,8 +378,6 @@ class TopicModel(LearnerInside):
 
     def _validate_learned(self) -> None:
         super()._validate_learned()
-        if type(self.vocabulary_) is not Vocabulary:
-            raise ValueError("parts of other kinds")
         self.vocabulary_.validate(getattr(self.learner_, "n_features_in_", None))
 
     def _check_words(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.core.fields import array, count, each, one_of
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators import _parameters
-from atomstream.estimators._learner_inside import drawn_seed
+from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
 from atomstream.estimators._validation import check_size
@@ -115,7 +117,10 @@ class VideoDictionary(VideoCoding):
 
     ACCEPTS = ("three_d_array", "string")
     PARAMETERS: ClassVar = _parameters.VIDEO
-    LEARNED = ("learner_", "frame_shape_", "_mode", "_kept", "_kept_times", "settled_")
+    LEARNED = (
+        *(LEARNER, each(count("frame_shape_", 1), at_least=2, at_most=3), one_of("_mode", BATCH)),
+        *(each(array("_kept", "r d")), each(count("_kept_times", 1)), "settled_"),
+    )
     SIGNED = "say nonnegative=False"  # for videos with negative values
 
     learner_: OnlineNMF | OnlineDictionaryLearning
@@ -384,15 +389,12 @@ class VideoDictionary(VideoCoding):
         if len(times) and self.mode != "frames":
             raise ValueError(f"snapshots need mode='frames', got mode={self.mode!r}.")
 
+    def _sizes(self) -> dict[str, int]:
+        return {"r": self.learner_.n_components, "d": self.learner_.n_features_in_}
+
     def _validate_learned(self) -> None:
         super()._validate_learned()
         self._check_kind()
-        shape, times, n_features = self.frame_shape_, self._kept_times, self.learner_.n_features_in_
-        if not all(isinstance(number, int) and number > 0 for number in (*shape, *times)):
-            raise ValueError(f"frames of shape {shape}, kept at {times}")
-        n_pixels = int(np.prod(shape))
-        if len(shape) not in (2, 3) or (self.mode == "frames" and n_pixels != n_features):
-            raise ValueError(f"frames of shape {shape} for atoms of {n_features} features")
-        atoms = (self.learner_.n_components, n_features)
-        if len(times) != len(self._kept) or any(part.shape != atoms for part in self._kept):
-            raise ValueError(f"{len(times)} snapshots of other shapes than {atoms}")
+        fits = self.mode != "frames" or math.prod(self.frame_shape_) == self.learner_.n_features_in_
+        if not fits or len(self._kept_times) != len(self._kept):
+            raise ValueError(f"frames of shape {self.frame_shape_}, kept at {self._kept_times}")

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
+from atomstream.core.fields import field_names
 from atomstream.core.matrices import checked_numbers
 from atomstream.core.registered import name_of, registered
 from atomstream.exceptions import CorruptModelError, ModelFileError
@@ -144,7 +145,7 @@ def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[
 
 def _field_names(kind: Any) -> tuple[str, ...]:
     """Return the names of what makes up an instance."""
-    return tuple(getattr(kind, "SAVED", ())) or tuple(field.name for field in fields(kind))
+    return field_names(getattr(kind, "SAVED", ())) or tuple(field.name for field in fields(kind))
 
 
 def _check_source(bits: str, state: dict[str, Any]) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.matrices import Matrix, checked_numbers
+from atomstream.core.fields import array, check_fields, count, field_names
+from atomstream.core.matrices import Matrix
 
 __all__ = ["Holdout"]
 
@@ -40,6 +41,11 @@ class Holdout:
     n_held : int
         Rows that have been kept out of the first pass.
     """
+
+    SAVED = (
+        *(array("rows", "n d", optional=True), array("keys", "n", np.uint64)),
+        *(array("labels", "n", "O", optional=True), count("n_held")),
+    )
 
     def __init__(self, share: float, seed: int) -> None:
         self.share, self.seed = share, seed
@@ -86,40 +92,24 @@ class Holdout:
     def _add(self, X: Matrix, keys: NDArray) -> None:
         parts = [X] if self.rows is None else [self.rows, X]
         sparse = any(sp.issparse(part) for part in parts)
-        rows: Any = sp.vstack(parts).tocsr() if sparse else np.concatenate(parts)
+        rows: Any = sp.csr_array(sp.vstack(parts)) if sparse else np.concatenate(parts)
         self.rows = rows.astype(np.float32 if rows.dtype == np.float32 else np.float64, copy=False)
         self.keys = np.concatenate([self.keys, keys])
 
     def notes(self) -> dict[str, Any]:
         """Return what a file keeps of it."""
-        told: dict[str, Any] = {"keys": self.keys, "n_held": self.n_held}
-        if self.labels is not None:
-            told["labels"] = self.labels
-        if sp.issparse(self.rows):
-            X = self.rows
-            parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
-            return told | parts | {"shape": list(X.shape)}
-        return told | {"rows": self.rows}
+        return {name: getattr(self, name) for name in field_names(self.SAVED)}
 
     def restore(self, told: dict[str, Any]) -> None:
         """Take back what `notes` told.
 
         Raises
         ------
-        ValueError
+        ValueError, KeyError
             For what `notes` cannot have told.
         """
-        self.keys, self.n_held, self.rows = told["keys"], told["n_held"], told.get("rows")
-        self.labels = told.get("labels")
-        if "indptr" in told:
-            parts = told["data"], told["indices"], told["indptr"]
-            self.rows = checked_numbers(sp.csr_array(parts, shape=tuple(told["shape"])))
-        n_rows = 0 if self.rows is None else self.rows.shape[0]
-        good = self.rows is None or (len(self.rows.shape) == 2 and self.rows.dtype.kind == "f")
-        if not good or self.keys.shape != (n_rows,) or self.keys.dtype != np.uint64:
-            raise ValueError("the held-out rows and their keys do not fit")
-        if self.labels is not None and np.shape(self.labels) != (n_rows,):
-            raise ValueError("the held-out rows and their names do not fit")
+        vars(self).update({name: told[name] for name in field_names(self.SAVED)})
+        check_fields(self, self.SAVED, **({"n": 0} if self.rows is None else {}))
 
 
 def _room(X: Matrix) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.core.columns import Columns
+from atomstream.core.fields import array, count, number, part
 from atomstream.dictionaries.normalized import Normalized
 
 __all__ = ["ColumnSums"]
@@ -44,7 +45,11 @@ class ColumnSums:
         Number of changes since the last two were summed as a whole.
     """
 
-    SAVED = ("counts", "unit", "plus", "power", "sizes", "inner", "age")
+    SAVED = (
+        *(part("counts", Columns), array("unit", "r", above=0, finite=True)),
+        *(array("plus", "r", finite=True), number("power", above=0, finite=True)),
+        *(array("sizes", "r", finite=True), array("inner", "r r", finite=True), count("age")),
+    )
 
     counts: Columns
     unit: NDArray
@@ -60,18 +65,6 @@ class ColumnSums:
         raised = _raised(minus, power)
         moments = raised.sum(axis=0), raised.T @ raised
         return cls(Columns(minus), np.ones(len(plus)), plus, power, *moments)
-
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse sums read from a file that do not fit together."""
-        r = n_components
-        self.counts.validate((n_features, r))
-        vectors = (self.unit, self.plus, self.sizes)
-        good = all(part.shape == (r,) for part in vectors) and self.inner.shape == (r, r)
-        good &= isinstance(self.power, float) and isinstance(self.age, int)
-        if not good or not all(np.isfinite(part).all() for part in (*vectors, self.inner)):
-            raise ValueError("sums of columns that do not fit together")
-        if not (self.unit > 0).all() or not 0 < self.power < np.inf:
-            raise ValueError("sums of columns in units that make no sense")
 
     def minus(self) -> NDArray:
         """Return N, (n_components, n_features)."""

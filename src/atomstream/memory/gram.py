@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_arrays
+from atomstream.core.fields import array, either, number, part
 from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.low_rank import Product, Sums, blend
@@ -76,7 +76,11 @@ class Aggregates(Memory[GramDelta]):
        coding, JMLR 11, Algorithm 1. Ours is the transpose and is averaged.
     """
 
-    SAVED = ("gram", "cross", "constant")
+    SAVED = (
+        array("gram", "r r"),
+        either(array("cross", "r d"), part("cross", Product)),
+        number("constant"),
+    )
 
     def __init__(self, n_components: int, n_features: int, *, factored: bool = False) -> None:
         self.gram = np.zeros((n_components, n_components))
@@ -86,13 +90,6 @@ class Aggregates(Memory[GramDelta]):
             else np.zeros((n_components, n_features))
         )
         self.constant = 0.0
-
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse sums read from a file that are of other sizes."""
-        if isinstance(self.cross, Product):
-            self.cross.validate()
-        r, d = n_components, n_features
-        check_arrays(self, {"gram": (r, r), "cross": (r, d), "constant": ()})
 
     def absorb(self, delta: GramDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""

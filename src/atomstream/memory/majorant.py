@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_arrays
+from atomstream.core.fields import array, each, number, part
 from atomstream.core.objective import Needs, Objective
 from atomstream.core.products import ROWS, products
 from atomstream.dictionaries.base import Dictionary
@@ -68,7 +68,14 @@ class Majorants(Memory[Any]):
         ``target``, ``slope`` and ``bend`` are None.
     """
 
-    SAVED = ("exponents", *MAJORANT_SUMS, "columns")
+    SAVED = (
+        each(number("exponents", finite=True), at_least=2, at_most=2),
+        *(array("plus", "r d", optional=True), array("minus", "r d", optional=True)),
+        array("gram", "r r"),
+        *(array("target", "r d", optional=True), array("slope", "r d", optional=True)),
+        *(array("bend", "d", optional=True), number("constant")),
+        part("columns", ColumnSums, optional=True),
+    )
     columns: ColumnSums | None = None
 
     def __init__(self, n_components: int, n_features: int, exponents: tuple[float, float]) -> None:
@@ -78,21 +85,11 @@ class Majorants(Memory[Any]):
         self.bend = np.zeros(n_features)
         self.constant = 0.0
 
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse sums from a file that have other sizes, and exponents that are no numbers."""
-        r, d = n_components, n_features
-        if self.columns is not None:
-            self.columns.validate(r, d)
-            if any(getattr(self, name) is not None for name in ("plus", "minus", *QUADRATIC)):
-                raise ValueError("sums of two kinds")
-            check_arrays(self, {"gram": (r, r), "constant": ()})
-            return
-        shapes = dict.fromkeys(("plus", "minus", "target", "slope"), (r, d))
-        check_arrays(self, {**shapes, "gram": (r, r), "bend": (d,), "constant": ()})
-        if not isinstance(self.exponents, tuple) or len(self.exponents) != 2:
-            raise ValueError(f"exponents {self.exponents!r:.80}")
-        if not (np.isfinite(self.exponents).all() and self.exponents[0] > self.exponents[1]):
-            raise ValueError(f"exponents {self.exponents!r:.80}")
+    def check_saved(self, **sizes: int) -> None:
+        """Refuse sums of both kinds or of neither: one kind stands in for the other."""
+        absent = {getattr(self, name) is None for name in ("plus", "minus", *QUADRATIC)}
+        if absent != {self.columns is not None} or self.exponents[0] <= self.exponents[1]:
+            raise ValueError(f"sums of two kinds, or exponents {self.exponents}")
 
     def absorb(self, delta: MajorantDelta | TouchedDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""

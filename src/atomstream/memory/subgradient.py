@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.coders import Codes
 from atomstream.core.batch import Batch
-from atomstream.core.checks import check_arrays
+from atomstream.core.fields import array, number
 from atomstream.core.objective import Objective
 from atomstream.core.products import products
 from atomstream.dictionaries.base import Dictionary
@@ -66,19 +66,16 @@ class Subgradient(Memory[SubgradientDelta]):
         Running average of the objective of batches at the dictionaries they were coded with.
     """
 
-    SAVED = ("slope", "pulls", "errors", "energy", "constant")
+    SAVED = (
+        *(array("slope", "r d"), array("pulls", "d"), array("errors", "d"), array("energy", "r")),
+        number("constant"),
+    )
 
     def __init__(self, n_components: int, n_features: int) -> None:
         self.slope = np.zeros((n_components, n_features))
         self.pulls, self.errors = np.zeros((2, n_features))
         self.energy = np.zeros(n_components)
         self.constant = 0.0
-
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse sums read from a file that are of other sizes."""
-        r, d = n_components, n_features
-        shapes = {"slope": (r, d), "pulls": (d,), "errors": (d,), "energy": (r,), "constant": ()}
-        check_arrays(self, shapes)
 
     def absorb(self, delta: SubgradientDelta, weight: float) -> None:
         """Keep the subgradient, and move the averages towards the batch's by its weight."""

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_arrays
+from atomstream.core.fields import array
 from atomstream.memory.base import Delta
 
 __all__ = ["Usage"]
@@ -28,15 +28,11 @@ class Usage:
         Mass of the samples that came since an atom was last of use.
     """
 
-    SAVED = ("total", "idle")
+    SAVED = (array("total", "r"), array("idle", "r"))
 
     def __init__(self, n_components: int) -> None:
         self.total = np.zeros(n_components)
         self.idle = np.zeros(n_components)
-
-    def validate(self, n_components: int, n_features: int) -> None:
-        """Refuse sums read from a file that are not one for each atom."""
-        check_arrays(self, dict.fromkeys(self.SAVED, (n_components,)))
 
     def absorb(self, delta: Delta, energy: NDArray, gram: NDArray) -> None:
         """Count a batch.

@@ -71,6 +71,7 @@ class Task(ABC):
     unit: str = "sample"  # what the learner learns from, such as "row"
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
+    noted: ClassVar[tuple[str, ...]] = ()  # attributes that a checkpoint keeps
     live: bool = False  # whether it learns from a stream that can be read only once
     held_out: Any = None  # rows that are kept out of learning, for the history
     model: Any
@@ -133,12 +134,13 @@ class Task(ABC):
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
-        return {"position": list(self.position)}
+        return {"position": list(self.position), **{n: getattr(self, n) for n in self.noted}}
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint, with the settings that may have changed since."""
         self.check_model(self.settings, model)
         self.model = model.set_params(**self.settings.parameters(free=True))
+        vars(self).update({name: notes[name] for name in self.noted})
 
     def tallies(self) -> dict[str, int]:
         """Return counts for the log, by their names."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_arrays
+from atomstream.core.fields import array, count
 
 __all__ = ["HebbianFactor", "Moves", "Steps", "plain_advance"]
 
@@ -61,6 +62,9 @@ class Moves(NamedTuple):
         return Moves(*(column[where] for column in self))
 
 
+_matrix = partial(array, kind=np.float64, finite=True)
+
+
 class HebbianFactor:
     r"""W = [U; V] / sqrt 2 of shape (2 m, r), its weighted average so far, and what it explains.
 
@@ -80,7 +84,17 @@ class HebbianFactor:
     random walks", eqs. (10) and (11).
     """
 
-    SAVED = ("Q", "S", "inverse", "C", "P", "energy", "numbers", "since", "n_reorthonormalized")
+    SAVED = (
+        *(
+            _matrix("Q", "2m r"),
+            _matrix("S", "r r"),
+            _matrix("inverse", "r r"),
+            _matrix("C", "r r"),
+        ),
+        *(_matrix("P", "2m r"), _matrix("energy", "r r")),
+        array("numbers", "4", np.float64, at_least=0, finite=True),
+        *(count("since"), count("n_reorthonormalized")),
+    )
 
     def __init__(self, W: NDArray) -> None:
         r = W.shape[1]
@@ -103,22 +117,11 @@ class HebbianFactor:
         vars(twin).update(vars(self) | {name: getattr(self, name).copy() for name in own})
         return twin
 
-    def validate(self) -> None:
-        """Refuse matrices and counters read from a file that do not fit together."""
-        rows, r = self.Q.shape
-        shapes = {"Q": (rows, r), "P": (rows, r), "numbers": (4,)}
-        shapes |= dict.fromkeys(("S", "inverse", "C", "energy"), (r, r))
-        check_arrays(self, shapes)
-        arrays = [getattr(self, name) for name in shapes]
-        good = all(part.dtype == np.float64 and np.isfinite(part).all() for part in arrays)
-        good &= rows % 2 == 0 and bool((self.numbers >= 0).all())
-        good &= self.numbers[0] < 2**53 and self.numbers[0] == int(self.numbers[0])
-        good &= all(
-            isinstance(count, int) and 0 <= count < 2**53
-            for count in (self.since, self.n_reorthonormalized)
-        )
-        if not good:
-            raise ValueError("factors or counters that do not fit together")
+    def check_saved(self, **sizes: int) -> None:
+        """Refuse counts that floating-point numbers do not tell apart, or that are not whole."""
+        n_moves = max(self.numbers[0], self.since, self.n_reorthonormalized)
+        if n_moves >= 2**53 or self.numbers[0] != int(self.numbers[0]):
+            raise ValueError(f"counts of a factor up to {n_moves}")
 
     @property
     def n_states(self) -> int:

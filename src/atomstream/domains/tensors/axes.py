@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,8 +32,6 @@ class Axes:
     labels : tuple of ndarray or None, or None
         Coordinates of the modes that have any.
     """
-
-    SAVED: ClassVar = ("shape", "groups", "names", "labels")
 
     shape: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
@@ -73,8 +71,8 @@ class Axes:
             )
         return cls(tuple(sizes), _check_groups(None, len(sizes)))
 
-    def validate(self) -> None:
-        """Refuse modes read from a file that do not fit together."""
+    def check_saved(self, **sizes: int) -> None:
+        """Refuse modes read from a file that do not fit together: their number is that of names."""
         good = sorted(self.order) == list(range(len(self.shape)))
         good &= all(isinstance(size, int) and size > 0 for size in self.shape)
         if self.names is not None and self.labels is not None:

@@ -31,7 +31,7 @@ class StateIndex:
     def __init__(self, names: int | list[Any]) -> None:
         self.names = names
 
-    def validate(self) -> None:
+    def check_saved(self, **sizes: int) -> None:
         """Refuse names read from a file that are no names, or that repeat."""
         known = isinstance(self.names, list) and len(set(self.names)) == len(self.names)
         if not known and not (isinstance(self.names, int) and self.names > 0):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class PassesTask(Task):
     """
 
     sources: Sequence[Source]
+    noted: ClassVar[tuple[str, ...]] = ("horizon",)
 
     def __init__(self, settings: Any, sources: Sequence[Source]) -> None:
         super().__init__(settings)
@@ -74,14 +75,10 @@ class PassesTask(Task):
         """Whether all passes are done; a live stream has one, which may be continued."""
         return self._stream_ended or self.at.epoch >= n_passes(self.settings.epochs, self.horizon)
 
-    def notes(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps beside the model."""
-        return super().notes() | {"horizon": self.horizon}
-
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
         super().restore(model, notes)
-        self.at, self.horizon = Position(*notes["position"]), notes["horizon"]
+        self.at = Position(*notes["position"])
 
     @property
     def live(self) -> bool:  # type: ignore[override]

@@ -221,6 +221,7 @@ class RowsTask(PassesTask):
         "or those that --columns names."
     )
     many = True
+    noted = ("horizon", "n_missing", "n_entries", "n_skipped")
     words = {  # noqa: RUF012 - read only
         "say missing=True": "say --missing",
         "use OnlineDictionaryLearning": "use --model dictionary",
@@ -251,9 +252,6 @@ class RowsTask(PassesTask):
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         return super().notes() | {
-            "n_missing": self.n_missing,
-            "n_entries": self.n_entries,
-            "n_skipped": self.n_skipped,
             "holdout": self.holdout.notes(),
             "names": None if self.names is None else np.array(self.names, object),
             "shape": None if self.sources[0].shape is None else list(self.sources[0].shape),
@@ -269,8 +267,6 @@ class RowsTask(PassesTask):
             )
         self.names = names
         super().restore(model, notes)
-        self.n_missing, self.n_entries = notes["n_missing"], notes["n_entries"]
-        self.n_skipped = notes["n_skipped"]
         self.holdout.restore(notes["holdout"])
 
     def batch_of(self, piece: Piece) -> Any:

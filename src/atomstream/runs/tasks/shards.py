@@ -38,6 +38,7 @@ class ShardsTask(Task):
 
     settings_type = LearnSettings
     summary, help, many = RowsTask.summary, RowsTask.help, RowsTask.many
+    noted = ("horizon", "n_rounds")
     words = RowsTask.words
     unit = "row"
 
@@ -55,9 +56,9 @@ class ShardsTask(Task):
             batch=settings.round_batch,
             mode=settings.round_mode,
         )
-        self._at, self._epoch, self._horizon = Position(), 0, float("inf")
+        self._at, self._epoch, self.horizon = Position(), 0, float("inf")
         self._skipped: list[tuple[str, str]] = []
-        self._report, self._n_rounds = RoundsReport(), 0
+        self._report, self.n_rounds = RoundsReport(), 0
         self._holdout = Holdout(settings.holdout, settings.seed)
         self._pace: Pace | None = None
         self._stops = False
@@ -76,7 +77,6 @@ class ShardsTask(Task):
         """Return what a checkpoint keeps beside the model."""
         names, reasons = ([pair[i] for pair in self._skipped] for i in (0, 1))
         return super().notes() | {
-            "horizon": self._horizon,
             "n_missing": 0,
             "n_entries": 0,
             "n_skipped": 0,
@@ -85,7 +85,6 @@ class ShardsTask(Task):
             "shape": None,
             "skipped_shards": np.array(names, object),
             "skip_reasons": np.array(reasons, object),
-            "n_rounds": self._n_rounds,
             "rounds": self._figures(),
         }
 
@@ -93,7 +92,6 @@ class ShardsTask(Task):
         """Go on from a checkpoint."""
         super().restore(model, notes)
         self._epoch, self._at = notes["position"][0], Position(*notes["position"][1:])
-        self._horizon, self._n_rounds = notes["horizon"], notes["n_rounds"]
         pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
         self._skipped = [(str(name), str(reason)) for name, reason in pairs]
         self._holdout.restore(notes["holdout"])
@@ -129,7 +127,7 @@ class ShardsTask(Task):
                         engine=engine,
                         slots=settings.slots,
                         rounds=self._rounds,
-                        horizon=self._horizon,
+                        horizon=self.horizon,
                         on_bad_shard=settings.on_bad_shard,
                         checkpoint=self,
                     )
@@ -140,7 +138,7 @@ class ShardsTask(Task):
             if not self.learned:
                 raise InputError(f"{self.sources[0].name} has too few rows to learn from.")
             if self._epoch == 0 and (settings.epochs or 1) > 1:
-                self._horizon = float(self.model.clock_.mass)
+                self.horizon = float(self.model.clock_.mass)
             self._epoch, self._at = self._epoch + 1, Position()
 
     # -- what keeps each round (`atomstream.cluster.learning.Store`)
@@ -152,7 +150,7 @@ class ShardsTask(Task):
     def save(self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]) -> None:
         """Note a round, and rest: the model is whole now."""
         assert self._pace is not None
-        self._at, self._skipped, self._n_rounds = at, list(skipped), self._n_rounds + 1
+        self._at, self._skipped, self.n_rounds = at, list(skipped), self.n_rounds + 1
         if self.learned:
             self._pace.note(model)
             self._stops = self._pace.rest()
@@ -176,7 +174,7 @@ class ShardsTask(Task):
 
     def tallies(self) -> dict[str, int]:
         """Return how many rounds were played and shards left out."""
-        return {"rounds": self._n_rounds, "skipped_shards": len(self._skipped)}
+        return {"rounds": self.n_rounds, "skipped_shards": len(self._skipped)}
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
@@ -185,7 +183,7 @@ class ShardsTask(Task):
             "samples": self._n_samples,
             "steps": self._n_steps,
             "slots": self.settings.slots,
-            "rounds": self._n_rounds,
+            "rounds": self.n_rounds,
             "skipped_shards": [name for name, _ in self._skipped],
             **self._figures(),
         }

@@ -84,6 +84,7 @@ class WalkTask(Task):
     )
     argument = "file"
     goal = "passes"
+    noted = ("kept", "n_dropped")
     model: RandomWalkFactorization
     sources: Sequence[InputFile]
 
@@ -105,8 +106,6 @@ class WalkTask(Task):
         grid = self.grid
         return super().notes() | {
             "grid": None if grid is None else [grid.latitude, grid.longitude, grid.size],
-            "kept": self.kept,
-            "n_dropped": self.n_dropped,
         }
 
     def restore(self, model: RandomWalkFactorization, notes: dict[str, Any]) -> None:
@@ -115,8 +114,6 @@ class WalkTask(Task):
         self._at = tuple(notes["position"])
         if notes["grid"] is not None:
             self.grid = Grid(*notes["grid"])
-            self.kept = notes["kept"]
-        self.n_dropped = notes["n_dropped"]
 
     def advance(self, pace: Pace) -> None:
         """Make the passes that are left, resting after each block of the file."""

@@ -1,0 +1,47 @@
+"""Every declared field of every class, forged in a file with a right digest, is refused."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import atomstream
+from atomstream.core.fields import Field
+from atomstream.files import archive, registry
+
+GOLDEN = Path(__file__).parents[1] / "golden/models"
+NAMES = sorted(path.stem for path in GOLDEN.glob("*.atoms"))
+
+
+def declared(encoded):
+    """Yield the encoded fields of every object in a file that declares them, and one of these."""
+    if isinstance(encoded, list):
+        for item in encoded:
+            yield from declared(item)
+    if not isinstance(encoded, dict):
+        return
+    for tag, inside, fields in (("changing", "fields", "SAVED"), ("model", "learned", "LEARNED")):
+        if tag in encoded:
+            find = registry.value_class if tag == "changing" else registry.model_class
+            for field in getattr(find(encoded[tag]), fields, ()):
+                if isinstance(field, Field) and field.name in encoded[inside]:
+                    yield encoded[inside], field
+    for item in encoded.values():
+        yield from declared(item)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_forged_field_is_refused(name, tmp_path):
+    path = tmp_path / "forged.atoms"
+    whole, arrays = archive.read_archive(GOLDEN / f"{name}.atoms")
+    n_fields = len(list(declared(whole)))
+    assert n_fields >= 3
+    for number in range(n_fields):
+        for value in ("x", {"dict": {}}, {"array": len(arrays)}):
+            content = copy.deepcopy(whole)
+            fields, field = list(declared(content))[number]
+            fields[field.name] = value
+            archive.write_archive(path, content, [*arrays, np.zeros((1, 1, 1, 1, 1))])
+            with pytest.raises(atomstream.ModelFileError):
+                atomstream.load(path)
