@@ -498,5 +498,5 @@ def test_a_model_that_lacks_a_part_of_its_run_is_refused(name):
     model = OnlineNMF(2, random_state=0).partial_fit(X)
     learned = model.learned_attributes()
     del learned["run"][name]
-    with pytest.raises(ValueError, match=f"{name} of RunState|loss"):
+    with pytest.raises(ValueError, match=f"{name} of Learner|loss"):
         OnlineNMF(2, random_state=0).restore_learned(learned)
