@@ -32,13 +32,15 @@ def opened(path: Any) -> Iterator[Any]:
             yield unpacked
 
 
-def chunks_of(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:
+def chunks_of(fill: Callable[[memoryview], int], name: str) -> Iterator[memoryview]:
     """Yield chunks of whole lines, without a byte order mark; the last line gets its end.
+
+    Each chunk is valid until the next one is requested.
 
     Parameters
     ----------
-    read : callable
-        Takes a number of bytes and returns so many or fewer; none at the end.
+    fill : callable
+        Writes into a buffer and returns the number of bytes, 0 at the end.
     name : str
         Of the file, for messages.
 
@@ -48,42 +50,55 @@ def chunks_of(read: Callable[[int], bytes], name: str) -> Iterator[bytes]:
         For lines without end, and for lines that end with carriage returns alone, which would not
         be counted.
     """
-    rest, mark = b"", BYTE_ORDER_MARK
-    while data := read(CHUNK_BYTES):
-        data, mark = data.removeprefix(mark), b""
-        end = data.rfind(b"\n") + 1
+    buffer, filled = bytearray(CHUNK_BYTES), 0  # one for all chunks: new memory takes time
+    mark = BYTE_ORDER_MARK
+    while came := fill(memoryview(buffer)[filled:]):
+        filled += came
+        if mark and buffer.startswith(mark):
+            buffer[: filled - len(mark)] = buffer[len(mark) : filled]
+            filled -= len(mark)
+        mark = b""
+        end = buffer.rfind(b"\n", 0, filled) + 1
         if end:
-            yield _checked(b"".join((rest, memoryview(data)[:end])), name)
-            rest = b""
-        rest += data[end:]
-        if len(rest) > MAX_LINE_BYTES:
+            _check_line_ends(buffer, end, name)
+            yield memoryview(buffer)[:end]
+            buffer[: filled - end] = buffer[end:filled]
+            filled -= end
+        elif filled > MAX_LINE_BYTES:
             raise InputError(
                 f"{name} has a line of more than {MAX_LINE_BYTES} bytes; it is not a table."
             )
-    if rest:
-        yield _checked(rest + b"\n", name)
+        elif filled == len(buffer):
+            buffer = buffer + bytes(filled)
+    if filled:
+        _check_line_ends(buffer, filled, name)
+        yield memoryview(buffer[:filled] + b"\n")
 
 
-def _checked(chunk: bytes, name: str) -> bytes:
-    if b"\r" in chunk and chunk.count(b"\r") != chunk.count(b"\r\n"):
+def _check_line_ends(buffer: bytearray, end: int, name: str) -> None:
+    if buffer.find(b"\r", 0, end) < 0:
+        return
+    if buffer.count(b"\r", 0, end) != buffer.count(b"\r\n", 0, end) + buffer.endswith(
+        b"\r", 0, end
+    ):
         raise InputError(
             f"{name} has carriage returns inside lines; save it with one kind of line end."
         )
-    return chunk
 
 
-def standard_input(size: int) -> bytes:
-    """Return the available bytes of standard input, and wait for the first one.
+def standard_input(room: memoryview) -> int:
+    """Read the available bytes of standard input, and wait for the first one.
 
     Python's own buffer is not used, because its lock would delay the end of the program.
     """
-    data = os.read(0, size)
-    while data and len(data) < size and select.select([0], [], [], 0)[0]:
-        more = os.read(0, size - len(data))
+    data = os.read(0, len(room))
+    while data and len(data) < len(room) and select.select([0], [], [], 0)[0]:
+        more = os.read(0, len(room) - len(data))
         if not more:
             break
         data += more
-    return data
+    room[: len(data)] = data
+    return len(data)
 
 
 def text_lines(path: Any, newline: str | None = None) -> Iterator[str]:

@@ -93,28 +93,29 @@ class TextTable(Table):
         self.files = [] if path is None else [path]
         self.live, self.waiting = path is None, False
         self._path, self._decimal, self._skip = path, options.decimal, options.skip
-        self._stream = lines.chunks_of(self._available, self.name)  # of a live table
+        stream = lines.chunks_of(self._available, self.name)
+        self._stream: Iterator[bytes | memoryview] = stream  # of a live table
 
-    def _available(self, size: int) -> bytes:
+    def _available(self, room: memoryview) -> int:
         self.waiting = True
-        data = lines.standard_input(size)
+        came = lines.standard_input(room)
         self.waiting = False
-        return data
+        return came
 
     @contextmanager
-    def _chunks(self) -> Iterator[Iterator[bytes]]:
+    def _chunks(self) -> Iterator[Iterator[bytes | memoryview]]:
         if self._path is None:
             yield self._stream
             return
         with lines.opened(self._path) as file:
-            yield lines.chunks_of(file.read, self.name)
+            yield lines.chunks_of(file.readinto, self.name)
 
     def _first_lines(self) -> bytes:
         """Return the first lines: about 64 kB of them, and at least two if there are two."""
         with self._chunks() as chunks:
             sample = b""
             while sample.count(b"\n") < 2 and (chunk := next(chunks, b"")):
-                sample += chunk
+                sample += bytes(chunk)
             if self.live:  # which yields them as its beginning
                 self._stream = chain([sample], chunks)
         second = sample.find(b"\n", sample.find(b"\n") + 1)
@@ -127,7 +128,7 @@ class TextTable(Table):
         with self._chunks() as chunks:
             for chunk in chunks:
                 if header:  # the first line that is not blank
-                    head, _, chunk = chunk.lstrip(lines.BLANKS).partition(b"\n")
+                    head, _, chunk = bytes(chunk).lstrip(lines.BLANKS).partition(b"\n")
                     header = not head
                 n_rows = _n_rows(chunk) if row < start else 0
                 if row + n_rows <= start and row < start:
@@ -141,16 +142,18 @@ class TextTable(Table):
         if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
-    def _rows(self, chunk: bytes, row: int) -> Iterator[Rows]:
+    def _rows(self, chunk: bytes | memoryview, row: int) -> Iterator[Rows]:
         """Yield the rows of whole lines: all at once, or one by one where a line may be bad."""
-        if chunk.isspace() and not chunk.strip(lines.BLANKS):  # tabs alone are empty fields
+        if bytes(chunk[:80]).isspace() and not bytes(chunk).strip(
+            lines.BLANKS
+        ):  # tabs alone are empty fields
             return
         if (found := self._converted(chunk)) is not None:
             yield found
             return
         numbers: list[list[float]] = []
         labels, failure = [], None
-        for line in chunk.split(b"\n"):
+        for line in bytes(chunk).split(b"\n"):
             if not line.strip(lines.BLANKS):
                 continue
             fields: list[Any] = []
@@ -170,7 +173,7 @@ class TextTable(Table):
         if failure is not None and not self._skip:
             raise failure
 
-    def _converted(self, chunk: bytes) -> Rows | None:
+    def _converted(self, chunk: bytes | memoryview) -> Rows | None:
         """Return the rows of whole lines if they can be read together, else None."""
         return None
 
@@ -254,7 +257,7 @@ class DelimitedTable(TextTable):
             ),
         )
 
-    def _converted(self, chunk: bytes) -> Rows | None:
+    def _converted(self, chunk: bytes | memoryview) -> Rows | None:
         """Return the rows of whole lines as Arrow reads them; None where it cannot."""
         if self._options is None:
             return None
@@ -357,9 +360,9 @@ def _index(schema: Any) -> list[str]:
     return [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
 
 
-def _n_rows(chunk: bytes) -> int:
+def _n_rows(chunk: bytes | memoryview) -> int:
     """Return the number of lines that are not blank: these become rows."""
-    return chunk.count(b"\n") - len(BLANK_LINE.findall(b"\n" + chunk))
+    return bytes(chunk).count(b"\n") - len(BLANK_LINE.findall(b"\n" + bytes(chunk)))
 
 
 def _split(table: Any, n_numbers: int) -> Rows:
