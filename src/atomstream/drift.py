@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 __all__ = ["DriftDetector", "Shares", "loss_of"]
 
-SLACK = 0.25  # of a standard deviation: what the sum loses with each value
 CLIP = 2.0  # standard deviations beyond which a value counts no more: laws with heavy tails
 FIRST = 30  # values that each of the two stages learns from before it judges
 OVERSHOOT = 1.166  # twice the mean excess of a random walk over a level, in standard deviations
@@ -160,17 +159,6 @@ class DriftDetector:
     def _weight(self, n: int) -> float:
         """Return the weight of value number n: at first the latest count more, as models learn."""
         return max(POWER / (n + POWER - 1), 1 / self.reach)
-
-
-def summed(total: float, value: float) -> float:
-    """Return Page's cumulative sum with the next value, in standard deviations."""
-    return max(0.0, total + value - SLACK)
-
-
-def moved(mean: float, variance: float, value: float, weight: float) -> tuple[float, float]:
-    """Return the mean and the variance with the next value, which counts by its weight."""
-    off = value - mean
-    return mean + weight * off, (1 - weight) * (variance + weight * off * off)
 
 
 def loss_of(objective: float) -> float:

@@ -13,7 +13,7 @@ from atomstream.core.batch import Batch
 from atomstream.core.clock import Clock
 from atomstream.core.fields import array, count, part
 from atomstream.core.state import State
-from atomstream.drift import moved, summed
+from atomstream.core.cusum import moved, summed
 from atomstream.memory.base import Delta
 from atomstream.schedules import Constant
 
