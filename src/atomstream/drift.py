@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.core.cusum import SLACK, moved, summed
+
 __all__ = ["DriftDetector", "Shares", "loss_of"]
 
 CLIP = 2.0  # standard deviations beyond which a value counts no more: laws with heavy tails
