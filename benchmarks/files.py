@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from atomstream.callbacks import Callback
 from benchmark_records import save
 from pyarrow import csv, parquet
 from workload import N_ATOMS, patches
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import Callback
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import PAUSE, Run
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask

@@ -19,6 +19,7 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
+from atomstream.diagnostics import lumpability, merging_conductance, mixing_time, stationary_law
 from matplotlib.figure import Figure
 from pictures import save_figure
 from records import save
@@ -26,7 +27,6 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from atomstream import RandomWalkFactorization
-from atomstream.diagnostics import lumpability, merging_conductance, mixing_time, stationary_law
 from atomstream.samplers import RandomWalk
 from atomstream.updates.hebbian import Moves, Steps, plain_advance
 

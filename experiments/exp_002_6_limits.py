@@ -27,13 +27,13 @@ Leaves ``results/002-6.png`` and ``results/002-6.json``.
 from __future__ import annotations
 
 import numpy as np
+from atomstream.diagnostics import stationary_law
 from exp_002_1_chain import META, chain, exact, walk
 from matplotlib.figure import Figure
 from pictures import save_figure
 from records import save
 from sklearn.cluster import KMeans
 
-from atomstream.diagnostics import stationary_law
 from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
 
 M, RANK, N_STARTS = 12, 3, 20

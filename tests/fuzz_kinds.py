@@ -20,7 +20,6 @@ from atomstream.domains.walks.trip_files import read_states
 from atomstream.exceptions import InputError
 from atomstream.files.archive import PREFIX
 from atomstream.files.codec import read_model, write_model
-from atomstream.history import FIELDS, read_history
 from atomstream.io import open_inputs
 from atomstream.io.documents import DocumentOptions, open_documents
 from atomstream.io.edges import entries_of
@@ -28,6 +27,7 @@ from atomstream.io.series_table import read_series
 from atomstream.io.tensors import open_tensor
 from atomstream.io.video import as_frames
 from atomstream.runs.folder import RunFolder
+from atomstream.watch.history import FIELDS, read_history
 
 X = np.random.default_rng(0).random((7, 3)).round(3)
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from atomstream import OnlineNMF
-from atomstream.changes import ChangeWatch
+from atomstream.watch.changes import ChangeWatch
 
 PARTS = np.random.default_rng(0).random((3, 8))
 

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.signal import lfilter
 
 from atomstream import OnlineNMF
-from atomstream.diagnostics import mcmc_diagnostics
 from atomstream.samplers import IsingGibbs
+from atomstream.watch.diagnostics import mcmc_diagnostics
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.97, -0.4])

@@ -139,7 +139,7 @@ def test_names_in_the_pages_exist(page):
 
 def test_the_test_of_names_sees_wrong_ones():
     assert complaint("coders.ActiveSet.encode") is None
-    assert complaint("core.batch.Batch.X") is None
+    assert complaint("problem.batch.Batch.X") is None
     assert complaint("OnlineNMF.fit_stream(batches)") is None
     for wrong in ("coders.NoCoder", "OnlineNMF.no_method", "nowhere.thing", "models/names.py"):
         assert complaint(wrong), wrong

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from atomstream.drift import DriftDetector, Shares, loss_of
+from atomstream.watch.drift import DriftDetector, Shares, loss_of
 
 
 def autoregressive(n, again, rng):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineNMF, SeriesDictionary
-from atomstream.callbacks import EarlyStopping, History
+from atomstream.watch.callbacks import EarlyStopping, History
 
 ATOMS = np.random.default_rng(0).random((3, 8))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from atomstream.core.extras import EXTRAS, library
+from atomstream.base.extras import EXTRAS, library
 from atomstream.exceptions import InputError, MissingLibraryError
 
 WORKS = {

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineConvexMF, OnlineNMF
-from atomstream.callbacks import History
 from atomstream.cli import main
-from atomstream.history import FIELDS, Trace, read_history
 from atomstream.looks.pages import sections_of
 from atomstream.runs.record import open_record
+from atomstream.watch.callbacks import History
+from atomstream.watch.history import FIELDS, Trace, read_history
 from atomstream.watch.lives import atoms_over_time
 
 X = np.random.default_rng(0).random((400, 6))

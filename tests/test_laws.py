@@ -11,13 +11,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.coders import Auto
-from atomstream.core.algorithm import step
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy, Clock
-from atomstream.core.state import State
 from atomstream.dictionaries import Rows
+from atomstream.loop.algorithm import step
 from atomstream.losses import Beta, Huber
 from atomstream.memory import Usage
+from atomstream.memory.state import State
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy, Clock
 from atomstream.schedules import Constant, Harmonic, Polynomial, Power
 
 MODELS = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import History
 from atomstream.cli import main
+from atomstream.watch.callbacks import History
 from atomstream.watch.lives import atoms_over_time
 from atomstream.watch.snapshots import Snapshots
 

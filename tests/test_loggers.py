@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from atomstream import MissingLibraryError, OnlineNMF
-from atomstream.core import extras
+from atomstream.base import extras
 from atomstream.watch import loggers
 
 X = np.random.default_rng(0).random((200, 6))

@@ -45,7 +45,7 @@ def test_rows_can_be_drawn_as_patches():
 CELL = """
 import numpy as np
 from atomstream import OnlineNMF
-from atomstream.callbacks import LearningBar
+from atomstream.watch.callbacks import LearningBar
 from atomstream import live
 X = np.random.default_rng(0).random((2000, 8))
 figure = live.LiveFigure(every=0.0)

@@ -119,55 +119,27 @@ FLOORS = [
     # the table of public names, which loads lazily
     {"atomstream"},
     # compiled twins of plain functions on plain arrays and numbers
-    {"_kernels"},
-    {"exceptions"},
-    # checks of single numbers, threads, one matrix type
-    {"core"},
-    {"core.checks", "core.machine", "core.matrices", "core.parallel", "core.parameters"},
-    {"core.columns"},
-    # the parts that know no data of the loop
-    {"penalties"},
-    {"dictionaries"},
-    {"losses", "schedules"},
-    # the values that flow through the loop
-    {"core.batch", "core.clock"},
-    {"core.products", "core.objective"},
-    # the parts that work on them
+    {"_kernels", "exceptions"},
+    # what is not about learning: checks, matrices, threads, parameters, saved fields
+    {"base"},
+    # the nouns of the formula, as far as they know no batch
+    {"penalties", "schedules", "streams"},
+    {"dictionaries", "io"},
+    {"losses", "files"},
+    # what is given and what is minimised
+    {"problem"},
+    # the parts that work on it
     {"coders"},
-    {"memory"},
-    {"core.state"},
-    {"updates"},
-    # cumulative sums over a scalar
-    {"drift"},
-    # the loop itself
-    {
-        "core.explaining",
-        "core.learner",
-        "core.algorithm",
-        "core.scaling",
-        "core.loop",
-        "core.merging",
-        "core.reactive",
-        "core.settling",
-        "core.first_dictionary",
-    },
-    # what feeds and watches it
-    {"streams"},
-    {"diagnostics", "estimators.matching", "watch.snapshots"},
-    {"history"},
-    {"callbacks", "io", "watch.lives"},
-    {"changes"},
-    {"domains"},
-    {"samplers"},
-    # how models are looked at; they know of a model what it shows, never its class
-    {"looks"},
-    # rounds over shards on any engine, for models that can learn apart
-    {"cluster"},
+    {"memory", "domains"},
+    {"updates", "samplers"},
+    # the loop itself, and rounds over shards for learners that can learn apart
+    {"loop", "cluster"},
+    # what follows a fit, and the public names of some of it
+    {"watch"},
+    # how models are looked at; looks know of a model what it shows, never its class
+    {"callbacks", "changes", "diagnostics", "drift", "history", "looks"},
     # what people use
     {"estimators"},
-    {"watch"},
-    {"files"},
-    {"cluster.checkpoints"},
     {"runs"},
     {"cli"},
     {"__main__"},
@@ -262,7 +234,7 @@ def test_the_layering_test_sees_every_kind_of_import():
     assert "cli.commands" in imports("cli")  # in a function
     assert "runs" in {other.split(".")[0] for other in imports("cli.running")}
     assert "domains.text" in imports("domains")  # by lazy_loader
-    assert "core.loop" in {other for module in modules() for other in imports(module)}
+    assert "loop.loop" in {other for module in modules() for other in imports(module)}
     assert target("", "load") == "files.codec"  # through the table
     assert target("losses", "Squared") == "losses"
 

@@ -11,8 +11,8 @@ from numpy.testing import assert_array_equal
 
 import atomstream
 from atomstream import ModelFileError, OnlineDictionaryLearning, OnlineNMF, load, save
+from atomstream.base import registered
 from atomstream.cli import main
-from atomstream.core import registered
 from atomstream.files.archive import read_archive, write_archive
 
 X = np.random.default_rng(0).exponential(size=(120, 6))

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from strategies import SCHEDULES
 
 import atomstream.schedules as schedules
-from atomstream.core.clock import Clock
+from atomstream.problem.clock import Clock
 from atomstream.schedules import (
     Constant,
     Harmonic,

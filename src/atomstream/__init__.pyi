@@ -17,10 +17,11 @@ from . import samplers as samplers
 from . import schedules as schedules
 from . import streams as streams
 from . import updates as updates
+from .base.registered import register as register
 from .cluster.checkpoints import Checkpoint as Checkpoint
 from .cluster.coding import transform_shards as transform_shards
 from .coders import tolerances as tolerances
-from .core.registered import register as register
+from .dictionaries.matching import align as align
 from .domains import cells as cells
 from .domains import images as images
 from .domains import networks as networks
@@ -38,7 +39,6 @@ from .estimators.encoding import sparse_encode as sparse_encode
 from .estimators.forecast_choice import choose_forecaster as choose_forecaster
 from .estimators.forecaster import SktimeForecaster as SktimeForecaster
 from .estimators.image import ImageDictionary as ImageDictionary
-from .estimators.matching import align as align
 from .estimators.network import NetworkDictionary as NetworkDictionary
 from .estimators.nmf import OnlineNMF as OnlineNMF
 from .estimators.parafac import online_parafac as online_parafac
@@ -65,9 +65,9 @@ from .exceptions import ScheduleWarning as ScheduleWarning
 from .files.codec import load as load
 from .files.codec import save as save
 from .files.registry import trusted_types as trusted_types
+from .looks import live as live
 from .looks import plots as plots
 from .runs.reporting import report as report
-from .watch import live as live
 from .watch import lives as lives
 from .watch import loggers as loggers
 

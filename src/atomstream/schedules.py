@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from atomstream.core.parameters import NONE, Part, number, parameter
+from atomstream.base.parameters import NONE, Part, number, parameter
 
 __all__ = [
     "Adaptive",
@@ -105,7 +105,7 @@ class Adaptive(Power):
     """Remember all while nothing changes, forget fast after a change.
 
     The weights are those of `Power` until a second learner, which forgets all but the newest
-    batches, explains new batches better (`atomstream.core.reactive.Reactive`): the model then goes
+    batches, explains new batches better (`atomstream.loop.reactive.Reactive`): the model then goes
     on from that one's atoms and memory. Learning takes about twice the time, and its state twice
     the memory.
 

@@ -171,7 +171,7 @@ def test_without_a_terminal_progress_is_quiet_lines(inputs, tmp_path, capsys, mo
     monkeypatch.setattr(
         running,
         "LearningBar",
-        lambda **known: atomstream.callbacks.LearningBar(every=0.0, **known),
+        lambda **known: atomstream.watch.callbacks.LearningBar(every=0.0, **known),
     )
     options = ("--atoms", 3, "--batch-size", 100, "--epochs", 1)
     run("learn", inputs / "x.npy", *options, "--out", tmp_path / "run")

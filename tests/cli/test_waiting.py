@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from atomstream._kernels import compile
+from atomstream.base.parallel import over_rows
+from atomstream.base.progress import compiling, followed, shown_by
 from atomstream.cli import main, waiting
-from atomstream.core.parallel import over_rows
-from atomstream.core.progress import compiling, followed, shown_by
 
 SOON = 2.0  # seconds on an idle machine
 

@@ -14,10 +14,10 @@ import pytest
 from rich.console import Console
 
 from atomstream.cli import main, watching
-from atomstream.history import Trace
 from atomstream.looks.pages import edited_table
 from atomstream.runs import folder as folder_module
 from atomstream.runs.folder import RunFolder
+from atomstream.watch.history import Trace
 
 GOLDEN = Path(__file__).parents[1] / "golden/runs"
 SETTINGS = ("--atoms", "2", "--holdout", "0")

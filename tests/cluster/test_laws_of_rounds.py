@@ -21,16 +21,16 @@ from atomstream import (
     OnlineNMF,
     save,
 )
-from atomstream.callbacks import Callback
 from atomstream.cluster import Engine, Rounds, Shards
 from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import _ready
 from atomstream.cluster.rounds import Position, plan
 from atomstream.cluster.worker import Slot, learn_slot
 from atomstream.coders import Auto
-from atomstream.core.merging import SlotResult, merged
 from atomstream.estimators._slots import SlotLearner
+from atomstream.loop.merging import SlotResult, merged
 from atomstream.schedules import Harmonic
+from atomstream.watch.callbacks import Callback
 
 SMALL = Rounds(warmup=256, first=128, growth=1.5, most=512, batch=64)
 MODELS = {

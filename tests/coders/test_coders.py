@@ -23,13 +23,13 @@ from atomstream._kernels.certificate import duality_gap as kernel_gap
 from atomstream._kernels.constants import FLOOR
 from atomstream.coders import ActiveSet, ProjectedGradient, quadratic
 from atomstream.coders.certificates import DualBound, duality_gap
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.losses import Squared
 from atomstream.penalties import Box, Free, Nonnegative, Simplex
 from atomstream.penalties.base import kernel_form
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
 
 EXACT = Accuracy(gap=1e-10)
 INTERVALS = [p for p in PENALTIES if p.couples == "entries"]

@@ -14,13 +14,13 @@ from sklearn.linear_model import orthogonal_mp
 from atomstream import OnlineDictionaryLearning, OnlineNMF, sparse_encode
 from atomstream._kernels import gram_pursuit
 from atomstream.coders import MatchingPursuit
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
 from atomstream.penalties import Free, TopK
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
 
 
 def encode(X, atoms, penalty, coder=None, start=None):

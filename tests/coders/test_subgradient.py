@@ -13,13 +13,13 @@ from strategies import LOSS_NAMES, LOSSES, positive
 
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative, ProjectedSubgradient
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.files.codec import Decoder
 from atomstream.penalties import Box, Covering, Free
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Constant
 from atomstream.updates import SubgradientStep
 

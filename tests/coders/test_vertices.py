@@ -9,12 +9,12 @@ from scipy.optimize import linprog
 
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import L1
 from atomstream.penalties import Box, Nonnegative
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
 
 
 def least(x, atoms, penalty):

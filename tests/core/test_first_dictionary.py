@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineNMF
-from atomstream.core.batch import Batch
-from atomstream.core.explaining import cross_fit
-from atomstream.core.first_dictionary import first_dictionary
+from atomstream.loop.explaining import cross_fit
+from atomstream.loop.first_dictionary import first_dictionary
+from atomstream.problem.batch import Batch
 from atomstream.updates import Majorise
 from atomstream.updates.reseeding import starting_atoms
 
@@ -144,7 +144,7 @@ def test_both_starts_are_judged_on_the_same_halves(monkeypatch):
 
     X, _ = contaminated(200, 0.1)
     first(X)  # another call of `partial_fit` compiles
-    monkeypatch.setattr("atomstream.core.first_dictionary.cross_fit", spy)
+    monkeypatch.setattr("atomstream.loop.first_dictionary.cross_fit", spy)
     for seed in (0, 0, 1):
         first(X, seed=seed)
     one, other, third = (drawn[-6:][at : at + 2] for at in (0, 2, 4))

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
-from atomstream.callbacks import Callback
 from atomstream.losses import Huber
+from atomstream.watch.callbacks import Callback
 
 RNG = np.random.default_rng(0)
 X = RNG.random((60, 12)) + 0.1

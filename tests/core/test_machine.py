@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
-from atomstream.core import machine
+from atomstream.base import machine
 
 X = np.random.default_rng(7).random((30, 8))
 

@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.coders import ActiveSet, Auto, ProjectedGradient
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import DataWarning
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
 
 MODELS = {
     "nmf": (OnlineNMF, {}),
@@ -310,7 +310,7 @@ def test_an_atom_made_anew_takes_nothing_from_entries_that_are_missing():
 
 def test_callbacks_see_what_is_missing():
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
-    from atomstream.callbacks import History
+    from atomstream.watch.callbacks import History
 
     seen = []
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import atomstream
-from atomstream.core.matrices import checked_numbers
+from atomstream.base.matrices import checked_numbers
 from atomstream.streams import batches
 
 ROWS, COLUMNS = 30, 8

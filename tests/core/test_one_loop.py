@@ -11,10 +11,10 @@ import pytest
 
 import atomstream
 from atomstream import OnlineNMF
-from atomstream.core import algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.explaining import CodingOptions, CrossFitted, MergedFeatures, Whole
 from atomstream.estimators._slots import SlotLearner
+from atomstream.loop import algorithm
+from atomstream.loop.explaining import CodingOptions, CrossFitted, MergedFeatures, Whole
+from atomstream.problem.batch import Batch
 
 SOURCES = sorted(Path(atomstream.__file__).parent.rglob("*.py"))
 

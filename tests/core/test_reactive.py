@@ -8,8 +8,8 @@ import pytest
 
 import atomstream
 from atomstream import OnlineConvexMF, OnlineDictionaryLearning, OnlineNMF
-from atomstream.callbacks import History
 from atomstream.schedules import Adaptive, Constant
+from atomstream.watch.callbacks import History
 
 PARTS = [np.random.default_rng(i).random((3, 12)) ** 2 for i in range(3)]
 

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 import atomstream
 from atomstream import OnlineDictionaryLearning, OnlineNMF
-from atomstream.core.scaling import Scaling, dominant
+from atomstream.loop.scaling import Scaling, dominant
 
 UNITS = np.array([1.0, 1000.0, 0.01, 5.0, 1.0, 30.0])
 LINEAR = ["std", "max", "tfidf"]
@@ -117,7 +117,7 @@ def test_the_sums_of_the_past_follow_a_scale_that_moves(kind, form):
     X[:50] *= 7  # the scale moves a lot
     seen = []
 
-    class Keep(atomstream.callbacks.Callback):
+    class Keep(atomstream.watch.callbacks.Callback):
         def on_fit_task_end(self, estimator, context):
             if context.task_name == "batch":
                 seen.append(estimator._progress.codes.values)

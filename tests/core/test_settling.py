@@ -11,7 +11,7 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from atomstream import NotConvergedWarning, OnlineDictionaryLearning, OnlineNMF
-from atomstream.core import settling
+from atomstream.loop import settling
 
 
 def mixed(n=150, d=20, r=4, seed=0):

@@ -21,7 +21,7 @@ from atomstream import (
     load,
     save,
 )
-from atomstream.estimators._bootstrap import RowDraws
+from atomstream.base.bootstrap import RowDraws
 
 
 def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import NotFittedError
 
 from atomstream import OnlineConvexMF, load, save, sparse_encode
-from atomstream.core.explaining import Whole
+from atomstream.loop.explaining import Whole
 from atomstream.updates.hull import RowWise
 
 ASSIGNMENTS = ["code", "random", "pooled", "labels"]

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineConvexMF, OnlineNMF, load, save
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
 
 
 def planted(n=600, m=15, k=3, seed=0, noise=0.05):

@@ -618,7 +618,7 @@ def test_bad_requests_for_one_tensor_are_refused(settings, message):
 
 
 def test_callbacks_see_tensors_dense_and_sparse():
-    from atomstream.callbacks import Callback
+    from atomstream.watch.callbacks import Callback
 
     shapes = []
 
@@ -698,7 +698,7 @@ def test_a_changed_radius_takes_effect_and_back():
 
 
 def test_one_tensor_stops_when_told():
-    from atomstream.callbacks import Callback
+    from atomstream.watch.callbacks import Callback
 
     class Stop(Callback):
         """Ends after the first batch."""

@@ -24,13 +24,13 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
 )
-from atomstream.callbacks import Callback, History, LearningBar
+from atomstream.base import parallel
+from atomstream.base.parallel import one_blas_thread
 from atomstream.coders import Auto, ProjectedGradient
-from atomstream.core import parallel
-from atomstream.core.parallel import one_blas_thread
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
 from atomstream.schedules import Harmonic, Power
+from atomstream.watch.callbacks import Callback, History, LearningBar
 
 BOTH = [OnlineNMF, OnlineDictionaryLearning]
 
@@ -492,7 +492,7 @@ def test_one_huge_row_does_not_blind_the_start():
     assert np.linalg.matrix_rank(np.unique(model.components_.round(6), axis=0)) >= 4
     start = OnlineNMF(20, random_state=0)
     start._begin()
-    from atomstream.core.batch import Batch
+    from atomstream.problem.batch import Batch
 
     start._start(start._starting_dictionary(Batch(rows)))
     assert len(np.unique(start.components_.round(9), axis=0)) == 20

@@ -286,7 +286,7 @@ def test_copies_and_callbacks_go_their_own_ways():
     twin = copy.copy(model)
     twin.partial_fit(small())
     assert (model.n_steps_, twin.n_steps_) == (6, 7)
-    model.set_callbacks(type("Hears", (atomstream.callbacks.History,), {})())
+    model.set_callbacks(type("Hears", (atomstream.watch.callbacks.History,), {})())
     model.partial_fit(small())
     assert not getattr(model.learner_, "_skl_callbacks", [])
     assert not seen
@@ -316,7 +316,7 @@ def test_a_root_that_has_only_itself_stays():
 
 
 def test_callbacks_see_every_batch():
-    history = atomstream.callbacks.History()
+    history = atomstream.watch.callbacks.History()
     model = NetworkDictionary(
         "path:3", 4, n_batches=5, batch_size=50, random_state=0
     ).set_callbacks(history)

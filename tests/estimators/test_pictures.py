@@ -207,7 +207,7 @@ def test_strips_follow_each_other_and_hold_the_average():
 
 
 def test_progress_is_told_to_callbacks():
-    from atomstream.callbacks import History
+    from atomstream.watch.callbacks import History
 
     history = History()
     small().set_callbacks(history).fit(picture())

@@ -175,7 +175,7 @@ def test_progress_is_shown_where_asked_for(capsys):
     assert capsys.readouterr() == ("", "")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "atomstream.callbacks.LearningBar._show", lambda self, state, n, now: print(n)
+            "atomstream.watch.callbacks.LearningBar._show", lambda self, state, n, now: print(n)
         )
         choose_rank(X, [2], model=QUICK, n_seeds=2, progress=True, random_state=0)
     assert capsys.readouterr().out.split()[:2] == ["256", "300"]

@@ -13,12 +13,12 @@ from sklearn.pipeline import make_pipeline
 
 import atomstream
 from atomstream import OnlineNMF, SeriesDictionary, series, sparse_encode, streams
-from atomstream.callbacks import History
 from atomstream.domains.series.conformal import half_widths, n_errors_needed
 from atomstream.domains.series.frames import Table
 from atomstream.domains.series.time_index import Times
 from atomstream.exceptions import CorruptModelError, DataWarning
 from atomstream.schedules import Constant
+from atomstream.watch.callbacks import History
 
 # Most tests are of the plain algorithm, without correction, which loses to persistence.
 pytestmark = pytest.mark.filterwarnings("ignore:The honest one-step errors")

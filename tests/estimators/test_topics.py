@@ -11,9 +11,9 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 
 import atomstream
 from atomstream import OnlineNMF, TopicModel, plots, text
-from atomstream.callbacks import History
 from atomstream.domains.text.time_bins import spans
 from atomstream.domains.text.vocabulary import Vocabulary
+from atomstream.watch.callbacks import History
 
 THEMES = {
     "animals": ["cat", "dog", "horse", "mouse", "sheep", "goat", "lion", "tiger"],

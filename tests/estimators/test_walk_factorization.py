@@ -11,9 +11,14 @@ from sklearn.metrics import adjusted_rand_score
 
 import atomstream
 from atomstream import RandomWalkFactorization
-from atomstream.diagnostics import lumpability, merging_conductance, mixing_time, stationary_law
 from atomstream.estimators._walk_scaling import SCALINGS
 from atomstream.samplers import RandomWalk
+from atomstream.watch.diagnostics import (
+    lumpability,
+    merging_conductance,
+    mixing_time,
+    stationary_law,
+)
 
 META = np.array([1, 2, 1, 0, 1, 2, 1, 0, 0, 2, 0, 2])
 BETWEEN = np.array([[0, 0.5880, 0.4120], [0.3233, 0.1389, 0.5378], [0.2720, 0.6461, 0.0819]])

@@ -10,8 +10,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+from atomstream.base import machine
 from atomstream.cli import main
-from atomstream.core import machine
 from atomstream.exceptions import InputError
 from atomstream.io import budget, open_inputs
 from atomstream.io.series_table import read_series

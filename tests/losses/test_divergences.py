@@ -21,15 +21,11 @@ from strategies import LOSS_NAMES, LOSSES, positive
 
 import atomstream
 from atomstream import OnlineNMF
-from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.coders import Multiplicative
-from atomstream.core.algorithm import step
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
 from atomstream.dictionaries import Rows
 from atomstream.estimators.registry import resolve_loss
+from atomstream.loop.algorithm import step
 from atomstream.losses import (
     L1,
     Alpha,
@@ -43,6 +39,10 @@ from atomstream.losses import (
 from atomstream.losses.majorisers import power_step
 from atomstream.memory import Majorants
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
+from atomstream.watch.callbacks import History
 
 SPLIT = [loss for loss in LOSSES if loss.exponents is not None]
 parametrize = pytest.mark.parametrize("loss", SPLIT, ids=repr)

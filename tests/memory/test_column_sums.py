@@ -12,20 +12,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import OnlineNMF
+from atomstream.base.columns import Columns
 from atomstream.coders import Auto, Codes
 from atomstream.coders.multiplicative import Multiplicative
-from atomstream.core.algorithm import Algorithm, step
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
-from atomstream.core.columns import Columns
-from atomstream.core.explaining import MergedFeatures
-from atomstream.core.objective import Objective
-from atomstream.core.state import State
 from atomstream.dictionaries import Rows
+from atomstream.loop.algorithm import Algorithm, step
+from atomstream.loop.explaining import MergedFeatures
 from atomstream.losses import Alpha, Hellinger, KullbackLeibler
 from atomstream.memory import Majorants, Usage, column_sums
 from atomstream.memory.column_sums import FLOOR
+from atomstream.memory.state import State
 from atomstream.penalties import Nonnegative, Simplex
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Constant, Harmonic, Power
 from atomstream.updates import Majorise
 

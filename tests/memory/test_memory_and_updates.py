@@ -12,19 +12,19 @@ from strategies import PENALTIES, SCHEDULES
 from atomstream import OnlineNMF
 from atomstream._kernels.block_coordinate import sweep
 from atomstream.coders import ActiveSet, Multiplicative
-from atomstream.core.algorithm import Algorithm, check_compatible, step
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy, Clock
-from atomstream.core.loop import learn
-from atomstream.core.objective import Objective
-from atomstream.core.state import State
 from atomstream.dictionaries import Rows
 from atomstream.dictionaries import rows as rows_module
 from atomstream.exceptions import IncompatiblePartsError
+from atomstream.loop.algorithm import Algorithm, check_compatible, step
+from atomstream.loop.loop import learn
 from atomstream.losses import L1, Huber, Squared
 from atomstream.memory import Aggregates, Usage
 from atomstream.memory.majorant import MajorantSums
+from atomstream.memory.state import State
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy, Clock
+from atomstream.problem.objective import Objective
 from atomstream.schedules import HalfLife, Harmonic, Polynomial
 from atomstream.updates import BlockCoordinate, Majorise, block_coordinate
 from atomstream.updates.block_coordinate import plain_sweep

@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineCPDictionary, OnlineDictionaryLearning, load, save
-from atomstream.core.clock import Clock
-from atomstream.core.objective import Objective
-from atomstream.core.state import State
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
 from atomstream.memory import Aggregates, Usage
+from atomstream.memory.state import State
 from atomstream.penalties import Box, Free, TopK, UnitSphere
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Harmonic
 from atomstream.updates import BlockCoordinate
 

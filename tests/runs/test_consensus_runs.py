@@ -10,12 +10,12 @@ from commands import run
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import ConsensusNMF, OnlineNMF
-from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
 from atomstream.runs.tasks.consensus import ConsensusSettings, ConsensusTask, ranks_of
+from atomstream.watch.callbacks import History
 
 rng = np.random.default_rng(0)
 X = rng.exponential(size=(150, 3)) @ (rng.random((3, 8)) * (rng.random((3, 8)) < 0.6))

@@ -8,7 +8,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import Callback
 from atomstream.cli import main
 from atomstream.exceptions import InputError
 from atomstream.io.source import InputFile
@@ -20,6 +19,7 @@ from atomstream.runs.task import Task
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask
 from atomstream.runs.tasks.text import TextTask
 from atomstream.runs.tasks.walk import WalkTask
+from atomstream.watch.callbacks import Callback
 
 X = np.random.default_rng(0).random((60, 4))
 

@@ -91,7 +91,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
             begun.save,
             lambda *a: (save(*a), saves.append(1), len(saves) == 3 and session.stop("test")),
         )
-        outcome = session.run(lambda text: atomstream.callbacks.History())
+        outcome = session.run(lambda text: atomstream.watch.callbacks.History())
     assert not outcome.complete
     assert outcome.reason == "test"
     assert atomstream.load(tmp_path / "run").n_steps_ == 3

@@ -20,8 +20,8 @@ from numpy.testing import assert_array_equal
 
 import atomstream
 from atomstream import OnlineNMF
+from atomstream.base.progress import COMPILER
 from atomstream.cli import main
-from atomstream.core.progress import COMPILER
 from atomstream.files.codec import read_model
 from atomstream.io.holdout import MOST_ROWS, Holdout
 from atomstream.runs.folder import RunFolder

@@ -15,7 +15,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import OnlineCPDictionary
-from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.looks import look_of
 from atomstream.runs.folder import RunFolder
@@ -23,6 +22,7 @@ from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
 from atomstream.runs.tasks.tensor import TensorSettings, TensorTask
 from atomstream.updates import LoadingSweep
+from atomstream.watch.callbacks import History
 
 DAYS = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]
 

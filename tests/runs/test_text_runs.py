@@ -11,11 +11,11 @@ from numpy.testing import assert_array_equal
 
 import atomstream
 from atomstream import TopicModel
-from atomstream.callbacks import History
 from atomstream.io.documents import DocumentOptions, open_documents
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Run
 from atomstream.runs.tasks.text import TextSettings, TextTask
+from atomstream.watch.callbacks import History
 
 COMMON = ("--topics", 3, "--batch-size", 30, "--epochs", 3)
 WORDS = (

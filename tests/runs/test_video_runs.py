@@ -14,7 +14,6 @@ from PIL import Image
 
 import atomstream
 from atomstream import VideoDictionary
-from atomstream.callbacks import History
 from atomstream.cli import main
 from atomstream.exceptions import InputError
 from atomstream.io.video import open_video
@@ -24,6 +23,7 @@ from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
 from atomstream.runs.tasks.video import VideoSettings, VideoTask
+from atomstream.watch.callbacks import History
 
 CHANGE = 24
 

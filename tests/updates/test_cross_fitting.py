@@ -6,16 +6,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.explaining import cross_fit
-from atomstream.core.objective import Objective
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import IncompatiblePartsError
+from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.explaining import cross_fit
 from atomstream.losses import L1, L2, Hellinger, Huber, KullbackLeibler
 from atomstream.memory.majorant import MajorantDelta, MajorantSums
 from atomstream.penalties import Nonnegative
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
 from atomstream.updates import Majorise
 
 N_ATOMS, N_FEATURES = 4, 40

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from atomstream import OnlineNMF
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
 from atomstream.memory import Delta, Usage
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
 
 
 def few_rows():

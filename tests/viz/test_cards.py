@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineNMF, TopicModel
-from atomstream.callbacks import History
 from atomstream.looks.cards import bars, course_points, curves, pictures
 from atomstream.looks.pages import cards_of
 from atomstream.runs.record import record_of
+from atomstream.watch.callbacks import History
 
 RNG = np.random.default_rng(0)
 X = RNG.random((400, 4)) @ RNG.random((4, 9))

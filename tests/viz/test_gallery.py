@@ -24,9 +24,9 @@ from atomstream import (
     TopicModel,
     plots,
 )
-from atomstream.callbacks import History
 from atomstream.domains.walks.trips import Grid
 from atomstream.looks.similarity import by_similarity
+from atomstream.watch.callbacks import History
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 RNG = np.random.default_rng(0)

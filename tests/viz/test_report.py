@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineNMF, plots
-from atomstream.callbacks import History
 from atomstream.looks.report import Section, write_report
+from atomstream.watch.callbacks import History
 
 
 def test_pictures_show_what_their_twins_return():

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         By default those of the process.
     """
-    from atomstream.core.progress import compiling
+    from atomstream.base.progress import compiling
 
     before, code = compiling(), _answer(arguments)
     if compiling() - before:  # an interrupt has left them at work, and an exit would wait for them

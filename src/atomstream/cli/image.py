@@ -9,7 +9,6 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
-from atomstream.callbacks import LearningBar
 from atomstream.cli.looking import print_facts
 from atomstream.cli.options import PATH, as_json, count_option, path_option
 from atomstream.cli.running import checked_aloud, warn
@@ -22,6 +21,7 @@ from atomstream.io.source import named
 from atomstream.looks.look import look_of
 from atomstream.runs.record import open_record
 from atomstream.runs.task import checked
+from atomstream.watch.callbacks import LearningBar
 
 _picture = click.argument("picture", type=PATH)
 _out = path_option("--out", "File to write.", required=True)

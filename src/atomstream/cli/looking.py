@@ -11,10 +11,10 @@ from typing import Any
 import click
 import numpy as np
 
+from atomstream.base.checks import counted
+from atomstream.base.extras import library
+from atomstream.base.progress import followed
 from atomstream.cli.options import warn
-from atomstream.core.checks import counted
-from atomstream.core.extras import library
-from atomstream.core.progress import followed
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT

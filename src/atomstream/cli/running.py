@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from atomstream.callbacks import LearningBar
+from atomstream.base.checks import counted, plural
 from atomstream.cli.options import (
     AS_JSON,
     DURATION,
@@ -20,7 +20,6 @@ from atomstream.cli.options import (
     options_of,
     warn,
 )
-from atomstream.core.checks import counted, plural
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
@@ -28,6 +27,7 @@ from atomstream.runs.notes import making_sense
 from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import Task, checked, heard, task_named, task_of
+from atomstream.watch.callbacks import LearningBar
 
 STOPPING = (
     "Ctrl-C finishes the current step, saves, and stops; `atomstream resume` continues the run."

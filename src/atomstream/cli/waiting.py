@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from atomstream.core.progress import shown_by
+from atomstream.base.progress import shown_by
 
 __all__ = ["Terminated", "waiting"]
 

@@ -14,8 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from atomstream.core.checks import counted
-from atomstream.history import Trace, read_history
+from atomstream.base.checks import counted
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import printable
 from atomstream.looks.pages import edited_table
@@ -23,6 +22,7 @@ from atomstream.looks.record import Record, cell
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.tasks._passes import n_passes
+from atomstream.watch.history import Trace, read_history
 
 PAUSE = 1.0  # seconds between looks
 DECADE = 10.0  # a factor from which on curves are logarithmic

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base.checks import check_count, generator
 from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import done
 from atomstream.cluster.rounds import Job
 from atomstream.cluster.worker import Payload
-from atomstream.core.checks import check_count, generator
 
 if TYPE_CHECKING:
     from atomstream.samplers.base import Chain

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import atomstream
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 from atomstream.exceptions import DataWarning, EngineError
 
 __all__ = ["Engine", "Pool", "check_alike", "facts", "opened"]

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from atomstream.base.checks import check_count
 from atomstream.cluster.engines import Engine, Pool, check_alike, opened
 from atomstream.cluster.gathering import ROUND_LIMIT, gathered, prepare
 from atomstream.cluster.rounds import Hand, Position, Rounds, RoundsReport, plan
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
-from atomstream.core.checks import check_count
 from atomstream.exceptions import BadShardError
 
 __all__ = ["Course", "Store"]
@@ -94,7 +94,7 @@ class Course:
         ----------
         engine : None, str, Executor, Client or Engine
         after : callable, optional
-            Called after each round, with the `atomstream.core.loop.Progress` of its merge or with
+            Called after each round, with the `atomstream.loop.loop.Progress` of its merge or with
             None; a true answer ends learning.
 
         Raises

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
+from atomstream.base.parameters import Part, number, one_of, whole
 from atomstream.cluster.shards import Shard, Shards
-from atomstream.core.parameters import Part, number, one_of, whole
 
 __all__ = ["Deck", "Job", "Position", "Rounds", "RoundsReport", "Span", "plan"]
 

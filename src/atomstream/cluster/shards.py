@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, overload
 
 import numpy as np
 
-from atomstream.core.checks import check_count, counted
+from atomstream.base.checks import check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
 from atomstream.io.images import ENDINGS, Pictures
 from atomstream.io.inputs import InputOptions, check_axes, reader_of

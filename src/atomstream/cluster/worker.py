@@ -50,7 +50,7 @@ class Payload:
     key : (int, int)
         Of its `Job`.
     part : bytes
-        Pickled: of a slot, a `SlotResult` or `SerialResult` of `atomstream.core.merging`.
+        Pickled: of a slot, a `SlotResult` or `SerialResult` of `atomstream.loop.merging`.
     facts : dict
         Versions and processor of the worker.
     seconds : dict

@@ -11,12 +11,12 @@ from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.pursuit import MatchingPursuit
 from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
 
 __all__ = ["Auto"]
 

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import NDArray
 
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.parameters import Part
+from atomstream.base.parameters import Part
 from atomstream.dictionaries.base import Dictionary
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Needs, Objective
 
 __all__ = ["Coder", "Codes"]
 
@@ -45,13 +45,13 @@ class Coder(Part, ABC):
     Attributes
     ----------
     needs : mapping, default={}
-        What it needs of the loss and of the set of codes; see `atomstream.core.objective.Needs`.
+        What it needs of the loss and of the set of codes; see `atomstream.problem.objective.Needs`.
     handles_mask : bool, default=False
         Whether entries of the batch may be missing.
     weighs_entries : bool, default=False
         Whether the mask of the batch may hold weights of entries.
     tol : float, {"log", "root"} or callable, optional
-        Largest violation of the optimality conditions (see `atomstream.core.clock.Accuracy`) that
+        Largest violation of the optimality conditions (`atomstream.problem.clock.Accuracy`) that
         codes may have while learning, or a function of the step: "root" is t^-1/2, "log" is (log
         t)^-2, both at most 0.2 (`atomstream.coders.tolerances`), so that early batches are coded
         roughly and late ones exactly. None is the model's own: 1e-3 for tensors, else "root".

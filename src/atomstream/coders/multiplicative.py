@@ -8,18 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base.parallel import over_rows
+from atomstream.base.parameters import whole
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.newton import polish
 from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.coders.vertex import has_vertices, to_vertices
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.parallel import over_rows
-from atomstream.core.parameters import whole
-from atomstream.core.products import DenseProducts, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty, kernel_form
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Needs, Objective
+from atomstream.problem.products import DenseProducts, products
 
 __all__ = ["Multiplicative"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.products import Products
 from atomstream.penalties.base import Penalty, kernel_form
+from atomstream.problem.products import Products
 
 __all__ = ["polish"]
 

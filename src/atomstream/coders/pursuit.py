@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base.parallel import over_rows
 from atomstream.coders.base import Coder, Codes
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.parallel import over_rows
 from atomstream.dictionaries.base import Dictionary
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Needs, Objective
 
 __all__ = ["MatchingPursuit", "pursue"]
 

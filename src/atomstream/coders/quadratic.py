@@ -12,16 +12,16 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from atomstream._kernels.constants import LEAST
+from atomstream.base.matrices import Matrix
+from atomstream.base.parallel import over_rows
+from atomstream.base.parameters import whole
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.certificates import DualBound, duality_gap
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.matrices import Matrix
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.parallel import over_rows
-from atomstream.core.parameters import whole
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import TINY, Penalty, kernel_form
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Needs, Objective
 
 __all__ = ["ActiveSet", "ProjectedGradient"]
 

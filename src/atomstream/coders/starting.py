@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.products import Products
 from atomstream.losses import Loss
 from atomstream.losses.majorisers import majoriser_curvature
+from atomstream.problem.products import Products
 
 __all__ = ["least_squares", "starting_codes"]
 

@@ -1,8 +1,8 @@
 """Tolerances of the codes while learning, as functions of the step t, from 1.
 
 The papers bound the distance of the codes from the optimal ones; a tolerance bounds the violation
-of their optimality conditions (`atomstream.core.clock.Accuracy`), which can be known. Any function
-of the step is one.
+of their optimality conditions (`atomstream.problem.clock.Accuracy`), which can be known. Any
+function of the step is one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from atomstream.core.parameters import Part, number
+from atomstream.base.parameters import Part, number
 
 __all__ = ["LogTolerance", "RootTolerance"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.products import DenseProducts
 from atomstream.penalties.base import Penalty, kernel_form
+from atomstream.problem.products import DenseProducts
 
 __all__ = ["has_vertices", "to_vertices"]
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.matrices import Matrix
+from atomstream.base.matrices import Matrix
 from atomstream.dictionaries.low_rank import Sums
 
 __all__ = ["Dictionary", "same_in_any_company"]

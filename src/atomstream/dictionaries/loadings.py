@@ -19,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.fields import array, each
-from atomstream.core.matrices import Matrix
+from atomstream.base.fields import array, each
+from atomstream.base.matrices import Matrix
 from atomstream.dictionaries.base import same_in_any_company
 from atomstream.dictionaries.low_rank import Product, Sums
 from atomstream.penalties.ball import NonnegativeBall, UnitBall

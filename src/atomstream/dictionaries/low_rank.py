@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from atomstream.core.fields import array
+from atomstream.base.fields import array
 
 __all__ = ["Product", "Sums", "blend"]
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.estimators._clusters import cluster, unit
+from atomstream.dictionaries.clusters import cluster, unit
 
 __all__ = ["Consensus"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.core.checks import check_count
-from atomstream.core.progress import followed
+from atomstream.base.checks import check_count
+from atomstream.base.progress import followed
 from atomstream.domains.series.persistence import rms
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning

@@ -10,17 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.algorithm import Algorithm, check_compatible
-from atomstream.core.batch import Batch
-from atomstream.core.checks import generator
-from atomstream.core.clock import Clock
-from atomstream.core.first_dictionary import first_dictionary
-from atomstream.core.fixed import are_fixed, fixed_atoms
-from atomstream.core.learner import Learner
-from atomstream.core.loop import Progress
-from atomstream.core.machine import check_memory
-from atomstream.core.parallel import one_blas_thread
-from atomstream.core.settling import MOST
+from atomstream.base.checks import generator
+from atomstream.base.fixed import are_fixed, fixed_atoms
+from atomstream.base.machine import check_memory
+from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._assessment import Assessment
@@ -47,6 +40,13 @@ from atomstream.estimators._validation import (
     warn_of_schedule,
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
+from atomstream.loop.algorithm import Algorithm, check_compatible
+from atomstream.loop.first_dictionary import first_dictionary
+from atomstream.loop.learner import Learner
+from atomstream.loop.loop import Progress
+from atomstream.loop.settling import MOST
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
 
 PASSES = 10  # before the rounds over all rows
 BLOCK = 4096  # rows that are coded at a time in such a round

@@ -17,12 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.fields import Field, part
+from atomstream.base.matrices import Matrix, checked_numbers
 from atomstream.coders import Codes
-from atomstream.core.algorithm import Algorithm, check_compatible
-from atomstream.core.batch import Batch
-from atomstream.core.fields import Field, part
-from atomstream.core.learner import Learner
-from atomstream.core.matrices import Matrix, checked_numbers
 from atomstream.estimators._containers import (
     as_table,
     blocks,
@@ -40,6 +37,9 @@ from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
+from atomstream.loop.algorithm import Algorithm, check_compatible
+from atomstream.loop.learner import Learner
+from atomstream.problem.batch import Batch
 
 FAR = 10.0  # times the largest observed entry: what is filled in beyond that is no prediction
 

@@ -14,8 +14,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from atomstream.core.checks import counted, generator
-from atomstream.estimators._bootstrap import RowDraws
+from atomstream.base.bootstrap import RowDraws
+from atomstream.base.checks import counted, generator
 from atomstream.estimators._callbacks import CallbackSupportMixin, with_callbacks
 from atomstream.estimators._containers import are_shards, check_no_shards
 from atomstream.estimators._ensemble import Ensemble

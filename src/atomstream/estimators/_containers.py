@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 
 if TYPE_CHECKING:
     from atomstream.domains.tensors.axes import Axes

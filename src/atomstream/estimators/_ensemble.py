@@ -14,14 +14,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.core.batch import Batch
-from atomstream.core.fields import array, count, each, part
-from atomstream.core.parallel import one_blas_thread
+from atomstream.base.bootstrap import RowDraws
+from atomstream.base.fields import array, count, each, part
+from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
-from atomstream.estimators._bootstrap import RowDraws
 from atomstream.estimators._hidden import hidden_errors, hidden_parts, mean_errors
 from atomstream.estimators._rollback import Transaction
+from atomstream.problem.batch import Batch
 
 __all__ = ["Ensemble"]
 

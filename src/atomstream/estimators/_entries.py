@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.matrices import checked_numbers
+from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
 

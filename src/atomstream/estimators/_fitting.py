@@ -29,7 +29,7 @@ class Fitting(Coding):
         """Learn from scratch, in ``n_epochs`` passes over batches of ``batch_size`` rows.
 
         Where ``n_epochs`` is None, ten passes are followed by rounds over all rows at a time, which
-        end where one gains next to nothing (`atomstream.core.settling.rounds`).
+        end where one gains next to nothing (`atomstream.loop.settling.rounds`).
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, Self
 
-from atomstream.core.parameters import Parameter
+from atomstream.base.parameters import Parameter
 from atomstream.estimators._parameters import constraints
 from atomstream.estimators.registry import ROLES, changed_part
 

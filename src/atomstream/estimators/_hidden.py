@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
+from atomstream.loop.algorithm import Algorithm
 from atomstream.penalties.base import weakened
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
 
 __all__ = ["HiddenPart", "hidden_errors", "hidden_parts", "mean_errors"]
 

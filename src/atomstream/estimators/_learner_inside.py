@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import generator
-from atomstream.core.fields import part
+from atomstream.base.checks import generator
+from atomstream.base.fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
 from atomstream.estimators._called import called

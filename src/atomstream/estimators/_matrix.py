@@ -10,14 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.checks import check_number
-from atomstream.core.explaining import explainer_for
-from atomstream.core.fixed import are_fixed, fixed_atoms
-from atomstream.core.matrices import Matrix
-from atomstream.core.objective import Objective
-from atomstream.core.scaling import Scaling, dominance
+from atomstream.base.checks import check_number
+from atomstream.base.fixed import are_fixed, fixed_atoms
+from atomstream.base.matrices import Matrix
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._containers import like
 from atomstream.estimators._entries import by_rows, hidden
@@ -32,8 +27,13 @@ from atomstream.estimators.registry import (
     with_elastic_net,
 )
 from atomstream.exceptions import DataWarning
+from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.explaining import explainer_for
+from atomstream.loop.scaling import Scaling, dominance
 from atomstream.memory.gram import Aggregates
 from atomstream.penalties.base import Shape
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Objective
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count
-from atomstream.core.progress import followed
+from atomstream.base.checks import check_count
+from atomstream.base.progress import followed
 from atomstream.domains.networks.edge_means import EdgeMeans
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from sklearn.utils._param_validation import HasMethods
 
-from atomstream.core.parameters import (
+from atomstream.base.parameters import (
     ARRAYS,
     FLAG,
     FUNCTION,
@@ -29,7 +29,6 @@ from atomstream.core.parameters import (
     part,
     whole,
 )
-from atomstream.core.scaling import SCALES
 from atomstream.estimators._walk_scaling import SCALINGS
 from atomstream.estimators.registry import (
     CODERS,
@@ -39,6 +38,7 @@ from atomstream.estimators.registry import (
     SETS,
     UPDATERS,
 )
+from atomstream.loop.scaling import SCALES
 
 Table: TypeAlias = dict[str, Parameter]
 

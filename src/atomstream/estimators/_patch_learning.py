@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count
-from atomstream.core.fields import count, each, part
+from atomstream.base.checks import check_count
+from atomstream.base.fields import count, each, part
 from atomstream.domains.images.overlap import check_stride
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.restoration import split_means

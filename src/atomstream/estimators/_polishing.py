@@ -13,13 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.parallel import one_blas_thread
-from atomstream.core.state import State
+from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.low_rank import Product
 from atomstream.estimators._validation import check_X
 from atomstream.memory.gram import Aggregates
+from atomstream.memory.state import State
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
 
 __all__ = ["Slices", "polish"]
 

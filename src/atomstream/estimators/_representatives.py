@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.batch import Batch
-from atomstream.core.checks import check_count
+from atomstream.base.checks import check_count
 from atomstream.dictionaries.hulls import Hulls, NamedRows, alike
+from atomstream.problem.batch import Batch
 
 
 @dataclass(frozen=True)

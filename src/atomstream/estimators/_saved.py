@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from atomstream.core.fields import Field, check_fields, field_names
+from atomstream.base.fields import Field, check_fields, field_names
 from atomstream.estimators._foreign import ForeignNames
 
 

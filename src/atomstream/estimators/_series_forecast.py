@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.checks import check_count, counted
+from atomstream.base.checks import check_count, counted
 from atomstream.domains.series.conformal import half_widths, n_errors_needed
 from atomstream.domains.series.levels import LastKnown
 from atomstream.domains.series.persistence import better_lag
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
+from atomstream.loop.algorithm import Algorithm
 
 MAX_NAMED = 10  # series in a warning
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.progress import followed
+from atomstream.base.progress import followed
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
 from atomstream.domains.series.levels import Levels
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators._validation import check_size, observe
 from atomstream.estimators.encoding import encode_exactly
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.loop.algorithm import Algorithm
 from atomstream.streams import windows
 
 BLOCK = 4096  # windows reconstructed at a time

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from atomstream.base.checks import generator
 from atomstream.cluster.learning import Course
 from atomstream.cluster.rounds import Rounds
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import bare
-from atomstream.core.batch import Batch
-from atomstream.core.checks import generator
-from atomstream.core.explaining import CodingOptions
-from atomstream.core.loop import Progress
-from atomstream.core.merging import SerialResult, SlotResult, check_additive
 from atomstream.estimators._callbacks import Notifier
 from atomstream.estimators._rollback import Transaction
+from atomstream.loop.explaining import CodingOptions
+from atomstream.loop.loop import Progress
+from atomstream.loop.merging import SerialResult, SlotResult, check_additive
+from atomstream.problem.batch import Batch
 
 __all__ = ["SlotLearner", "fit_shards"]
 

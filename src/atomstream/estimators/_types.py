@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from atomstream.base.checks import RandomSource
+from atomstream.base.matrices import Samples
 from atomstream.coders import Coder
-from atomstream.core.matrices import Samples
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty
 from atomstream.schedules import Schedule
@@ -26,7 +26,6 @@ __all__ = [
 ]
 
 
-RandomSource: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 # A choice is a name or the part itself.
 CoderChoice: TypeAlias = str | Coder
 LossChoice: TypeAlias = str | Loss

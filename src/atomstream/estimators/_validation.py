@@ -14,14 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from atomstream.core.batch import Batch
-from atomstream.core.fixed import fixed_atoms
-from atomstream.core.matrices import Matrix, checked_numbers
-from atomstream.core.objective import Objective
+from atomstream.base.fixed import fixed_atoms
+from atomstream.base.matrices import Matrix, checked_numbers
 from atomstream.estimators._called import speaker
 from atomstream.estimators._entries import MOST_WEIGHT, EntryWeights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.losses import Loss
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Constant, Schedule, check_conditions
 
 

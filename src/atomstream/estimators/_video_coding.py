@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import counted
+from atomstream.base.checks import counted
 from atomstream.estimators._called import called
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning

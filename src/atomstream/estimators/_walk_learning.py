@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from atomstream.core.checks import generator
-from atomstream.core.fields import array, count, number, one_of, part
+from atomstream.base.checks import generator
+from atomstream.base.fields import array, count, number, one_of, part
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved

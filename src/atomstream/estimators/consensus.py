@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.fields import part
+from atomstream.base.fields import part
 from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary

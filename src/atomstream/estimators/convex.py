@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.batch import Batch
-from atomstream.core.checks import counted
-from atomstream.core.explaining import Whole
-from atomstream.core.learner import Learner
-from atomstream.core.objective import Objective
-from atomstream.diagnostics import relative_move
+from atomstream.base.checks import counted
 from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
@@ -32,9 +27,14 @@ from atomstream.estimators._representatives import (
 from atomstream.estimators._types import RandomSource, Samples, ScheduleChoice
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
+from atomstream.loop.explaining import Whole
+from atomstream.loop.learner import Learner
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Objective
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
+from atomstream.watch.diagnostics import relative_move
 
 __all__ = ["OnlineConvexMF"]
 

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.fields import number
-from atomstream.core.learner import Learner
-from atomstream.core.matrices import Matrix, checked_numbers
-from atomstream.core.objective import Objective
+from atomstream.base.fields import number
+from atomstream.base.matrices import Matrix, checked_numbers
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators import _parameters
@@ -44,9 +40,13 @@ from atomstream.estimators.registry import (
     with_elastic_net,
     with_fields,
 )
+from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.learner import Learner
 from atomstream.losses import Squared
 from atomstream.penalties.ball import NormBall
 from atomstream.penalties.base import Penalty, project
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Objective
 from atomstream.updates.loadings import LoadingSweep
 from atomstream.updates.reseeding import Reseeding
 

@@ -10,12 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
+from atomstream.base.checks import check_count, check_n_jobs, check_number
+from atomstream.base.matrices import checked_numbers
 from atomstream.coders import Coder, Codes
-from atomstream.core.batch import Batch
-from atomstream.core.checks import check_count, check_n_jobs, check_number
-from atomstream.core.clock import Accuracy
-from atomstream.core.matrices import checked_numbers
-from atomstream.core.objective import Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._types import Samples
@@ -24,6 +21,9 @@ from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_el
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
 from atomstream.penalties.top import TopK
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
 
 __all__ = ["check_gap", "encode_exactly", "sparse_encode"]
 

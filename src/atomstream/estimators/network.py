@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.checks import check_count, counted
+from atomstream.base.fields import array, count, part
 from atomstream.cluster.rounds import Rounds
-from atomstream.core.checks import check_count, counted
-from atomstream.core.fields import array, count, part
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.patches import distinct

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.algorithm import Algorithm
 from atomstream.estimators import _parameters
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
@@ -22,6 +21,7 @@ from atomstream.estimators._types import (
     Start,
 )
 from atomstream.estimators._validation import raise_zeros
+from atomstream.loop.algorithm import Algorithm
 from atomstream.losses import Huber, Mahalanobis
 
 __all__ = ["OnlineNMF"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_count, generator
+from atomstream.base.checks import check_count, generator
 from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.estimators._polishing import Slices, polish
 from atomstream.estimators._types import Samples

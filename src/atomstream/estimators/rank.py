@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from atomstream.callbacks import LearningBar
-from atomstream.core.checks import check_count
-from atomstream.core.matrices import checked_numbers
+from atomstream.base.checks import check_count
+from atomstream.base.matrices import checked_numbers
 from atomstream.estimators._containers import are_shards, check_no_shards
 from atomstream.estimators._network_rows import rows_apart
 from atomstream.estimators._rank_choice import RankChoice
@@ -20,6 +19,7 @@ from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.watch.callbacks import LearningBar
 
 __all__ = ["RankChoice", "choose_rank"]
 

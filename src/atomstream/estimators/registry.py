@@ -11,6 +11,8 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from atomstream.base.fixed import Fixed
+from atomstream.base.registered import part_of
 from atomstream.coders import (
     ActiveSet,
     Auto,
@@ -21,8 +23,6 @@ from atomstream.coders import (
     ProjectedSubgradient,
 )
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
-from atomstream.core.fixed import Fixed
-from atomstream.core.registered import part_of
 from atomstream.estimators._types import CoderChoice, LossChoice, ToleranceChoice
 from atomstream.losses import (
     L1,

@@ -9,9 +9,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_count, counted
-from atomstream.core.fields import array, count, field_names, part
-from atomstream.core.matrices import Samples
+from atomstream.base.checks import check_count, counted
+from atomstream.base.fields import array, count, field_names, part
+from atomstream.base.matrices import Samples
 from atomstream.domains.series.frames import (
     Form,
     Table,

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count
-from atomstream.core.fields import part
-from atomstream.core.matrices import checked_numbers
+from atomstream.base.checks import check_count
+from atomstream.base.fields import part
+from atomstream.base.matrices import checked_numbers
 from atomstream.domains.text.documents import check_documents
 from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of

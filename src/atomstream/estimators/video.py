@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.fields import array, count, each, one_of
+from atomstream.base.fields import array, count, each, one_of
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators import _parameters
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed

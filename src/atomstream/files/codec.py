@@ -2,7 +2,7 @@
 
 A class comes from the fixed tables of `atomstream.files.registry`, or from the caller; parts are
 made by their constructors, which refuse settings out of range; what was learned is checked by its
-declared fields (`atomstream.core.fields`).
+declared fields (`atomstream.base.fields`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream.core.fields import field_names
-from atomstream.core.matrices import checked_numbers
-from atomstream.core.registered import name_of, registered
+from atomstream.base.fields import field_names
+from atomstream.base.matrices import checked_numbers
+from atomstream.base.registered import name_of, registered
 from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.files.archive import read_archive, write_archive
 from atomstream.files.registry import MODELS, model_class, part_class, tag_of, value_class

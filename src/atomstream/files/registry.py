@@ -39,10 +39,10 @@ MODELS = {
 VALUES = {
     "Aggregates": "atomstream.memory.gram",
     "Axes": "atomstream.domains.tensors.axes",
-    "Batch": "atomstream.core.batch",
-    "Clock": "atomstream.core.clock",
+    "Batch": "atomstream.problem.batch",
+    "Clock": "atomstream.problem.clock",
     "ColumnSums": "atomstream.memory.column_sums",
-    "Columns": "atomstream.core.columns",
+    "Columns": "atomstream.base.columns",
     "Consensus": "atomstream.estimators._agreement",
     "ConvolutionalClassifier": "atomstream.domains.images.patch_network",
     "Ensemble": "atomstream.estimators._ensemble",
@@ -54,11 +54,11 @@ VALUES = {
     "PatchClassifier": "atomstream.domains.images.patch_classes",
     "Product": "atomstream.dictionaries.low_rank",
     "RankChoice": "atomstream.estimators._rank_choice",
-    "Reactive": "atomstream.core.reactive",
-    "RowDraws": "atomstream.estimators._bootstrap",
+    "Reactive": "atomstream.loop.reactive",
+    "RowDraws": "atomstream.base.bootstrap",
     "Rows": "atomstream.dictionaries.rows",
-    "Scaling": "atomstream.core.scaling",
-    "State": "atomstream.core.state",
+    "Scaling": "atomstream.loop.scaling",
+    "State": "atomstream.memory.state",
     "StateIndex": "atomstream.domains.walks.label_index",
     "Subgradient": "atomstream.memory.subgradient",
     "Usage": "atomstream.memory.usage",
@@ -124,7 +124,7 @@ def trusted_types() -> list[str]:
     >>> "atomstream.estimators.nmf.OnlineNMF" in atomstream.trusted_types()
     True
     """
-    tables = (MODELS, VALUES, DOMAIN_PARTS, {"Learner": "atomstream.core.learner"})
+    tables = (MODELS, VALUES, DOMAIN_PARTS, {"Learner": "atomstream.loop.learner"})
     named = {f"{module}.{name}" for table in tables for name, module in table.items()}
     parts = library_parts().values()
     return sorted(named | {f"{part.__module__}.{part.__qualname__}" for part in parts})

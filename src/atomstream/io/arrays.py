@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.extras import library
-from atomstream.core.matrices import checked_numbers
+from atomstream.base.extras import library
+from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io import lines
 from atomstream.io.budget import need, size_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from atomstream.core.machine import memory_there
+from atomstream.base.machine import memory_there
 from atomstream.exceptions import InputError
 
 __all__ = ["allowed", "max_memory", "need", "size_of"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
+from atomstream.base.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.heads import chosen
 from atomstream.io.lines import text_lines, whole_text

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
+from atomstream.base.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source
 

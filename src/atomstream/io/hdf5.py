@@ -14,7 +14,7 @@ from multiprocessing.spawn import get_executable
 from pathlib import Path
 from typing import Any
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import hdf5_trial
 from atomstream.io.budget import allowed, size_of

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.fields import array, check_fields, count, field_names
-from atomstream.core.matrices import Matrix
+from atomstream.base.fields import array, check_fields, count, field_names
+from atomstream.base.matrices import Matrix
 
 __all__ = ["Holdout"]
 

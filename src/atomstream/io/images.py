@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.budget import need
 from atomstream.io.source import Block, Source, reading

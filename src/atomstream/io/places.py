@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
+from atomstream.base.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.budget import need
 from atomstream.io.heads import Naming, chosen

@@ -17,7 +17,7 @@ from atomstream.exceptions import InputError, NetworkWarning
 from atomstream.io.heads import UNNAMED, Naming
 
 if TYPE_CHECKING:
-    from atomstream.core.matrices import Matrix
+    from atomstream.base.matrices import Matrix
 
 __all__ = [
     "Block",

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
-from atomstream.core.extras import library
+from atomstream.base.checks import counted
+from atomstream.base.extras import library
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.io import lines
 from atomstream.io.budget import need

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.budget import need
 from atomstream.io.images import ENDINGS, LUMA, is_color, load_image

@@ -1,5 +1,6 @@
 """What there is to look with, loaded when it is first used."""
 
+from . import live as live
 from . import plots as plots
 from . import report as report
 from .color import ColorLook as ColorLook

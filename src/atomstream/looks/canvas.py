@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 from atomstream.looks.similarity import by_similarity
 
 if TYPE_CHECKING:

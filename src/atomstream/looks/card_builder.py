@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
-from atomstream.history import Trace
+from atomstream.base.checks import counted
 from atomstream.looks.cards import Card, Cards, Picture, Sample, Term
 from atomstream.looks.edits import Edits
 from atomstream.looks.record import Table
 from atomstream.looks.similarity import by_similarity
+from atomstream.watch.history import Trace
 
 MAX_CARDS = 500
 MAX_SAMPLES, MAX_USED = 4, 3  # samples of an atom, and atoms named beside a sample

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 from atomstream.looks import drawings, sections
 from atomstream.looks.canvas import TEXT, colour, panels, plain
 from atomstream.looks.look import Look

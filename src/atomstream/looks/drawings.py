@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.checks import plural
-from atomstream.core.extras import library
+from atomstream.base.checks import plural
+from atomstream.base.extras import library
 from atomstream.looks.canvas import (
     BLUE,
     HEAD,
@@ -30,8 +30,8 @@ from atomstream.looks.canvas import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from atomstream.callbacks import History
-    from atomstream.core.matrices import Matrix
+    from atomstream.base.matrices import Matrix
+    from atomstream.watch.callbacks import History
 
 FEW = 32  # most features that are drawn as bars
 TINY = 1e-12
@@ -324,7 +324,7 @@ def objective(history: History, *, unit: str = "sample") -> Figure:
 
     Parameters
     ----------
-    history : atomstream.callbacks.History
+    history : atomstream.watch.callbacks.History
     unit : str, default="sample"
         What a sample is called: "row", "patch".
     """

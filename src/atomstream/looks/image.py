@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.checks import counted
+from atomstream.base.checks import counted
 from atomstream.domains import images
 from atomstream.exceptions import InputError
 from atomstream.io.images import load_image

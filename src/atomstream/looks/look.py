@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream import looks
-from atomstream.core.checks import plural
+from atomstream.base.checks import plural
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.looks import sections
 from atomstream.looks.card_builder import (

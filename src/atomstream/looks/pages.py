@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from atomstream.core.checks import plural
+from atomstream.base.checks import plural
 from atomstream.looks import sections
 from atomstream.looks.card_builder import MAX_CARDS, CardBuilder, changes_of
 from atomstream.looks.cards import Cards, Picture

@@ -9,8 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from atomstream.callbacks import History
 from atomstream.io.outputs import Labels
+from atomstream.watch.callbacks import History
 
 __all__ = ["Encoded", "Record", "Table", "cell"]
 

@@ -17,8 +17,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from atomstream.core.extras import library
-from atomstream.core.progress import followed
+from atomstream.base.extras import library
+from atomstream.base.progress import followed
 from atomstream.io.files import whole_file
 from atomstream.looks.cards import Cards, course_points
 

@@ -13,8 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted, plural, renumbered
-from atomstream.core.scaling import Scaling
+from atomstream.base.checks import counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.bad_rows import bad_rows
@@ -30,6 +29,7 @@ from atomstream.looks.image import place_of_image, write_rebuilt
 from atomstream.looks.look import Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
+from atomstream.loop.scaling import Scaling
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
 ROWS = 4096  # coded at a time

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import atomstream
-from atomstream.core.checks import counted, plural
-from atomstream.history import Trace
+from atomstream.base.checks import counted, plural
 from atomstream.looks import drawings
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
+from atomstream.watch.history import Trace
 from atomstream.watch.lives import lives_of
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.parameters import Part
+from atomstream.base.parameters import Part
 from atomstream.dictionaries.base import Dictionary
 
 __all__ = ["Entrywise", "Loss"]

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import kl_div
 
-from atomstream.core.checks import MOST_NUMBER
-from atomstream.core.parameters import number, one_of
+from atomstream.base.checks import MOST_NUMBER
+from atomstream.base.parameters import number, one_of
 from atomstream.losses.base import Entrywise
 
 __all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]

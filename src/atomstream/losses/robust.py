@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.parameters import number
+from atomstream.base.parameters import number
 from atomstream.losses.base import Entrywise, Loss, _double
 
 __all__ = ["L1", "L2", "Huber"]

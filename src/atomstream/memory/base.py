@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
-from atomstream.core.batch import Batch
-from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Needs, Objective
 
 __all__ = ["Delta", "Memory", "Statistics"]
 
@@ -33,7 +33,7 @@ class Delta:
     ----------
     usage : ndarray of shape (n_components,)
         Sum of weights times absolute codes; in what a step adds, times the lengths of the atoms
-        (`atomstream.core.explaining.measured`).
+        (`atomstream.loop.explaining.measured`).
     objective : float
         Sum of weights times the objective of each sample at its code and the dictionary it was
         coded with.

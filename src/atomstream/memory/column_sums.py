@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.columns import Columns
-from atomstream.core.fields import array, count, number, part
+from atomstream.base.columns import Columns
+from atomstream.base.fields import array, count, number, part
 from atomstream.dictionaries.normalized import Normalized
 
 __all__ = ["ColumnSums"]

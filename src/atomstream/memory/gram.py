@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base.fields import array, either, number, part
 from atomstream.coders import Codes
-from atomstream.core.batch import Batch
-from atomstream.core.fields import array, either, number, part
-from atomstream.core.objective import Needs, Objective
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.low_rank import Product, Sums, blend
 from atomstream.losses import Loss, squared_norms
 from atomstream.memory.base import Delta, Memory, Statistics
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Needs, Objective
 
 __all__ = ["Aggregates", "GramDelta", "GramSums"]
 

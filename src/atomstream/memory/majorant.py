@@ -12,17 +12,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base.fields import array, each, number, part
 from atomstream.coders import Codes
-from atomstream.core.batch import Batch
-from atomstream.core.fields import array, each, number, part
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.products import ROWS, products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.losses.majorisers import exponents_of, power_value, times_power
 from atomstream.memory.base import Memory, Statistics
 from atomstream.memory.column_sums import ColumnSums
 from atomstream.memory.majorant_delta import MajorantDelta, TouchedDelta
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Needs, Objective
+from atomstream.problem.products import ROWS, products
 
 __all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
 

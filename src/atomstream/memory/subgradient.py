@@ -8,14 +8,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base.fields import array, number
 from atomstream.coders import Codes
-from atomstream.core.batch import Batch
-from atomstream.core.fields import array, number
-from atomstream.core.objective import Objective
-from atomstream.core.products import products
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.memory.base import Delta, Memory, Statistics
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Objective
+from atomstream.problem.products import products
 
 __all__ = ["Subgradient", "SubgradientDelta", "Subgradients"]
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.fields import array
+from atomstream.base.fields import array
 from atomstream.memory.base import Delta
 
 __all__ = ["Usage"]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.parameters import Part, number
+from atomstream.base.parameters import Part, number
 
 __all__ = [
     "ElasticNetOnSet",

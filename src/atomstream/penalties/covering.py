@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.parameters import number
+from atomstream.base.parameters import number
 from atomstream.penalties.base import SLACK, Penalty, balanced
 from atomstream.penalties.simplex import Simplex
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.parameters import one_of, whole
+from atomstream.base.parameters import one_of, whole
 from atomstream.penalties.base import Penalty
 
 __all__ = ["TopK"]

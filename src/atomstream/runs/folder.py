@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import atomstream
-from atomstream.core.checks import counted
+from atomstream.base.checks import counted
 from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
 from atomstream.files.codec import write_model
-from atomstream.history import Trace
 from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.io.source import Input
 from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Task, checked, task_named
+from atomstream.watch.history import Trace
 
 if TYPE_CHECKING:
     from atomstream.watch.lives import Event

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.callbacks import History
-from atomstream.core.fields import NUMBERS, Field, array, count, each, number, one_of, part, texts
+from atomstream.base.fields import NUMBERS, Field, array, count, each, number, one_of, part, texts
 from atomstream.exceptions import (
     CorruptModelError,
     IncompatiblePartsError,
@@ -18,6 +17,7 @@ from atomstream.exceptions import (
     ModelFileError,
 )
 from atomstream.files.codec import SENSELESS, read_model
+from atomstream.watch.callbacks import History
 
 __all__ = ["history_of", "making_sense", "read_checkpoint"]
 

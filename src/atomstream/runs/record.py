@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.callbacks import History
 from atomstream.estimators._validation import check_X
 from atomstream.exceptions import InputError
 from atomstream.io.holdout import Holdout
@@ -17,6 +16,7 @@ from atomstream.looks.look import look_of
 from atomstream.looks.record import Record
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of, making_sense, read_checkpoint
+from atomstream.watch.callbacks import History
 
 
 def open_record(path: Path) -> Record:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from atomstream.callbacks import History
 from atomstream.looks.pages import write_page
 from atomstream.runs.record import record_of
+from atomstream.watch.callbacks import History
 
 __all__ = ["report"]
 

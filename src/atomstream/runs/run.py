@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atomstream.callbacks import Callback, History, Learner
-from atomstream.core.progress import compiling
+from atomstream.base.progress import compiling
 from atomstream.exceptions import InputError
-from atomstream.history import changeovers
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of
 from atomstream.runs.task import Task, heard
+from atomstream.watch.callbacks import Callback, History, Learner
+from atomstream.watch.history import changeovers
 from atomstream.watch.lives import lives_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from atomstream.core.parameters import Kind, Parameter, number, whole
+from atomstream.base.parameters import Kind, Parameter, number, whole
 from atomstream.estimators._foreign import RENAMED
 
 MOST = 2**31

@@ -10,10 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from atomstream.callbacks import Callback, History, Learner, TaskContext
 from atomstream.exceptions import InputError
 from atomstream.io.source import Input
 from atomstream.runs.settings import Settings
+from atomstream.watch.callbacks import Callback, History, Learner, TaskContext
 
 # Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
 TASKS = {

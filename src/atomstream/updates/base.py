@@ -8,19 +8,19 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
 
+from atomstream.base.fixed import Fixed
+from atomstream.base.parameters import Part
 from atomstream.coders import Coder, Codes
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
-from atomstream.core.fixed import Fixed
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.parameters import Part
-from atomstream.core.state import State
 from atomstream.losses import Loss
 from atomstream.memory.base import Statistics
+from atomstream.memory.state import State
 from atomstream.penalties.ball import NonnegativeBall
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.interval import Nonnegative
 from atomstream.penalties.simplex import Simplex
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Needs, Objective
 
 __all__ = ["Explained", "Updater"]
 
@@ -48,7 +48,7 @@ class Updater(Part, ABC, Generic[StateT]):
     statistics : Statistics
         What it measures of a batch, and the memory that keeps it.
     needs : mapping, default={}
-        What it needs of the loss and of the sets; see `atomstream.core.objective.Needs`.
+        What it needs of the loss and of the sets; see `atomstream.problem.objective.Needs`.
     coder : Coder, optional
         Where its codes come from if none is chosen; None, the default, is the fastest coder for
         loss and set.

@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.clock import Clock
-from atomstream.core.fixed import Fixed, are_fixed
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.state import State
+from atomstream.base.fixed import Fixed, are_fixed
 from atomstream.dictionaries.rows import Rows
 from atomstream.memory.gram import Aggregates, GramSums
+from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, kernel_form
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Needs, Objective
 from atomstream.updates.base import PATIENCE, Explained, Updater
 
 __all__ = ["BlockCoordinate"]

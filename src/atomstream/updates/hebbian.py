@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.fields import array, count
+from atomstream.base.fields import array, count
 
 __all__ = ["HebbianFactor", "Moves", "Steps", "plain_advance"]
 

@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.clock import Clock
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.parameters import NONE, number, one_of, parameter, whole
-from atomstream.core.state import State
+from atomstream.base.parameters import NONE, number, one_of, parameter, whole
 from atomstream.dictionaries.loadings import Loadings, contract_group, halves_contracted
 from atomstream.memory.gram import Aggregates, GramSums
+from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, project
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Needs, Objective
 from atomstream.updates.base import Explained, Updater
 from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
 from atomstream.updates.radius import minimise_within

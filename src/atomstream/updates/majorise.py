@@ -9,18 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.clock import Clock
-from atomstream.core.fixed import Fixed, are_fixed
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.parameters import whole
-from atomstream.core.products import losses
-from atomstream.core.state import State
+from atomstream.base.fixed import Fixed, are_fixed
+from atomstream.base.parameters import whole
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses.majorisers import exponents_of, power_step, times_power
 from atomstream.memory.column_sums import FLOOR, ColumnSums
 from atomstream.memory.majorant import Majorants, MajorantSums
+from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.interval import Nonnegative
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Needs, Objective
+from atomstream.problem.products import losses
 from atomstream.updates.base import Explained, Updater
 from atomstream.updates.block_coordinate import _size_is_free, _sweep
 

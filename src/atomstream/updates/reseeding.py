@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base.fixed import Fixed, are_fixed
+from atomstream.base.matrices import Matrix
 from atomstream.coders import Codes
-from atomstream.core.batch import Batch
-from atomstream.core.fixed import Fixed, are_fixed
-from atomstream.core.matrices import Matrix
-from atomstream.core.objective import Objective
-from atomstream.core.state import State
+from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty
+from atomstream.problem.batch import Batch
+from atomstream.problem.objective import Objective
 
 if TYPE_CHECKING:
     from atomstream.dictionaries.loadings import ModeSets

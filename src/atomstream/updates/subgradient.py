@@ -8,18 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
+from atomstream.base.fixed import Fixed, are_fixed
+from atomstream.base.parameters import number, one_of
 from atomstream.coders import Coder, ProjectedSubgradient
-from atomstream.core.clock import Clock
-from atomstream.core.fixed import Fixed, are_fixed
-from atomstream.core.objective import Needs, Objective
-from atomstream.core.parameters import number, one_of
-from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Loss
+from atomstream.memory.state import State
 from atomstream.memory.subgradient import Subgradient, Subgradients
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Needs, Objective
 from atomstream.updates.base import Explained, Updater
 
 __all__ = ["SubgradientStep"]

@@ -1,7 +1,11 @@
-"""What is made of the history of a fit: lives of atoms, a live figure, loggers."""
+"""What follows a fit: callbacks, its history, drift and changes, lives of atoms, loggers."""
 
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submodules={"live", "lives", "loggers", "snapshots"}
+    __name__,
+    submodules={
+        *("callbacks", "changes", "diagnostics", "drift", "history"),
+        *("lives", "loggers", "snapshots"),
+    },
 )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from atomstream.estimators.matching import align
-from atomstream.history import Trace
+from atomstream.dictionaries.matching import align
+from atomstream.watch.history import Trace
 
 __all__ = ["AtomsOverTime", "Event", "Moment", "atoms_over_time", "lives_of"]
 

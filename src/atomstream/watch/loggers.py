@@ -1,7 +1,8 @@
 """Callbacks that send the history of a fit to where teams keep theirs.
 
 Each is a `History` that hands every point it takes to MLflow, TensorBoard or Weights & Biases: the
-numbers that are known, under the names of `atomstream.history.FIELDS`, at the step of the batch.
+numbers that are known, under the names of `atomstream.watch.history.FIELDS`, at the step of the
+batch.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any
 
-from atomstream.callbacks import History
-from atomstream.core.extras import library
-from atomstream.history import NUMBERS
+from atomstream.base.extras import library
+from atomstream.watch.callbacks import History
+from atomstream.watch.history import NUMBERS
 
 __all__ = ["MLflowLogger", "TensorBoardLogger", "WandbLogger"]
 

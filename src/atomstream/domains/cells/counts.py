@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_count
-from atomstream.core.extras import library
-from atomstream.core.matrices import checked_numbers
+from atomstream.base.checks import check_count
+from atomstream.base.extras import library
+from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.budget import need

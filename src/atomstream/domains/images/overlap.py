@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.progress import followed
+from atomstream.base.progress import followed
 from atomstream.streams import patch_view, steps, take
 
 __all__ = ["Change", "check_stride", "strips", "whole"]

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 
 __all__ = ["ConvolutionalClassifier"]
 

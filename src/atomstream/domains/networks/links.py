@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.extras import library
-from atomstream.core.matrices import Matrix
+from atomstream.base.extras import library
+from atomstream.base.matrices import Matrix
 from atomstream.domains.networks.network import Network
 
 __all__ = ["Split", "hide", "neighbour_scores", "plant"]

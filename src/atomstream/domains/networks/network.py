@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.extras import library
-from atomstream.core.matrices import checked_numbers
+from atomstream.base.extras import library
+from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import NetworkWarning
 from atomstream.io.edge_columns import EdgeOptions, check_no_weight
 from atomstream.io.edges import Entries, entries_of

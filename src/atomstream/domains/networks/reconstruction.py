@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.extras import library
-from atomstream.core.matrices import Matrix
+from atomstream.base.extras import library
+from atomstream.base.matrices import Matrix
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.shrinkage import Scores, Shrinkage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from atomstream.core.checks import generator
+from atomstream.base.checks import generator
 from atomstream.domains.networks.network import Network
 
 __all__ = ["regions_of"]

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 if TYPE_CHECKING:
-    from atomstream.core.matrices import Samples
+    from atomstream.base.matrices import Samples
 
 __all__ = ["ChangePoints", "change_points"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from atomstream.core.extras import library
-from atomstream.core.matrices import checked_numbers
+from atomstream.base.extras import library
+from atomstream.base.matrices import checked_numbers
 from atomstream.domains.series.time_index import Times
 
 __all__ = ["Form", "Table", "Times", "check_series", "labels_on", "n_shared", "nonnegative_table"]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.core.checks import check_count
-from atomstream.core.matrices import Samples
+from atomstream.base.checks import check_count
+from atomstream.base.matrices import Samples
 from atomstream.domains.series.frames import Table, labels_on
 
 __all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.extras import library
-from atomstream.core.matrices import Matrix, Samples
+from atomstream.base.extras import library
+from atomstream.base.matrices import Matrix, Samples
 
 __all__ = ["Axes"]
 

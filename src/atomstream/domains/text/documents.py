@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import scipy.sparse as sp
 
-from atomstream.core.checks import check_count
+from atomstream.base.checks import check_count
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
 
 __all__ = ["check_documents", "stream"]

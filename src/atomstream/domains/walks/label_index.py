@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_count
+from atomstream.base.checks import check_count
 
 __all__ = ["StateIndex", "check_weights_of"]
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomstream.callbacks import History
 from atomstream.exceptions import InputError
 from atomstream.io.budget import need
 from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.source import Source
 from atomstream.runs.task import Pace, Task
+from atomstream.watch.callbacks import History
 
 ENOUGH, MOST = 50_000, 25  # rows to learn, and passes, where no number of passes is given
 STILL = 0.02  # share by which the objective falls in a pass where more passes are worth it

@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.callbacks import History
-from atomstream.core.checks import counted
+from atomstream.base.checks import counted
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.io.holdout import Holdout
 from atomstream.io.outputs import write_table
@@ -21,6 +20,7 @@ from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import option, sets
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask
+from atomstream.watch.callbacks import History
 
 MOST_RANKS = 1000
 LOOKED_AT = 20_000  # rows, at least, among which those that use an atom most are found

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from atomstream.core.checks import counted
-from atomstream.core.parameters import whole
+from atomstream.base.checks import counted
+from atomstream.base.parameters import whole
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.images import Pictures

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.core.checks import counted
-from atomstream.core.parameters import one_of
+from atomstream.base.checks import counted
+from atomstream.base.parameters import one_of
 from atomstream.domains.networks import Network
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.io.source import InputFile

@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream.core.checks import counted
-from atomstream.core.parameters import number, one_of, whole
-from atomstream.core.scaling import dominance
+from atomstream.base.checks import counted
+from atomstream.base.parameters import number, one_of, whole
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
@@ -33,6 +32,7 @@ from atomstream.io.inputs import (
     register_reader,
 )
 from atomstream.io.source import divide_alike
+from atomstream.loop.scaling import dominance
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
 from atomstream.schedules import Constant

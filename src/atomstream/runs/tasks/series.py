@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.checks import counted
-from atomstream.core.parameters import number, one_of, whole
+from atomstream.base.checks import counted
+from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.persistence import rms
 from atomstream.domains.series.time_index import Times

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.callbacks import Callback, Learner, TaskContext
+from atomstream.base.checks import counted
 from atomstream.cluster.engines import Engine
 from atomstream.cluster.holding import chosen_rows, rows_at, without_rows
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
-from atomstream.core.checks import counted
 from atomstream.exceptions import EngineError, InputError
 from atomstream.io.holdout import Holdout
 from atomstream.runs.task import Pace, Task, calling
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
+from atomstream.watch.callbacks import Callback, Learner, TaskContext
 
 __all__ = ["ShardsTask"]
 

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
-from atomstream.core.parameters import whole
+from atomstream.base.checks import counted
+from atomstream.base.parameters import whole
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io.feed import Piece

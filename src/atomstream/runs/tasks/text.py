@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
-from atomstream.core.parameters import one_of
+from atomstream.base.checks import counted
+from atomstream.base.parameters import one_of
 from atomstream.domains.text.time_bins import fitting
 from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
 from atomstream.estimators.topics import TopicModel

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import counted
-from atomstream.core.parameters import number, one_of, whole
-from atomstream.diagnostics import lumpability_of
+from atomstream.base.checks import counted
+from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.walks import Grid
 from atomstream.domains.walks.trip_files import (
     busy_cells,
@@ -25,6 +24,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.source import InputFile
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task
+from atomstream.watch.diagnostics import lumpability_of
 
 Transitions = tuple[NDArray, NDArray]
 

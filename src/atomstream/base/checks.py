@@ -5,11 +5,12 @@ from __future__ import annotations
 import numbers
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 __all__ = [
+    "RandomSource",
     "check_count",
     "check_n_jobs",
     "check_number",
@@ -20,6 +21,8 @@ __all__ = [
 
 MOST_COUNT = 2**62  # what arrays can be long at most; NumPy's own words are of no help beyond
 MOST_NUMBER = 1e300  # so that sums and squares of a few stay finite as far as they can
+
+RandomSource: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 
 def check_number(name: str, value: Any) -> None:
@@ -51,9 +54,7 @@ def check_n_jobs(n_jobs: object) -> None:
         )
 
 
-def generator(
-    random_state: int | np.random.Generator | np.random.RandomState | None,
-) -> np.random.Generator:
+def generator(random_state: RandomSource) -> np.random.Generator:
     """Return one generator from None, a seed, a Generator or scikit-learn's RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.fields import array
+from atomstream.base.fields import array
 
 __all__ = ["Columns"]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from atomstream.core.fields import count, number
+from atomstream.base.fields import count, number
 from atomstream.schedules import Schedule
 
 __all__ = ["Accuracy", "Clock"]

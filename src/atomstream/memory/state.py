@@ -8,11 +8,11 @@ from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from atomstream.core.clock import Clock
-from atomstream.core.fields import part
+from atomstream.base.fields import part
 from atomstream.dictionaries.base import Dictionary
 from atomstream.memory.base import Memory
 from atomstream.memory.usage import Usage
+from atomstream.problem.clock import Clock
 from atomstream.schedules import Harmonic
 
 __all__ = ["State"]

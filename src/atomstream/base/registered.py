@@ -30,7 +30,7 @@ def register(part: PartT, name: str | None = None) -> PartT:
     ----------
     part : type
         A dataclass, or a class whose ``SAVED`` lists the attributes that make it up, by their names
-        or as declared fields (`atomstream.core.fields`).
+        or as declared fields (`atomstream.base.fields`).
     name : str, optional
         By default the package and the class in small letters: ``mypackage-huber``.
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.core.algorithm import Algorithm, absorb
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
-from atomstream.core.state import State
+from atomstream.loop.algorithm import Algorithm, absorb
 from atomstream.memory.base import Delta
+from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
 
 __all__ = ["SWEEPS", "Merged", "SerialResult", "SlotResult", "check_additive", "merged"]
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from atomstream.core.checks import MOST_COUNT, MOST_NUMBER
+from atomstream.base.checks import MOST_COUNT, MOST_NUMBER
 
 __all__ = [
     "ARRAYS",

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
-from atomstream.core.fields import array, count, part
-from atomstream.core.state import State
-from atomstream.core.cusum import moved, summed
+from atomstream.base.cusum import moved, summed
+from atomstream.base.fields import array, count, part
+from atomstream.loop.algorithm import Algorithm
 from atomstream.memory.base import Delta
+from atomstream.memory.state import State
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
 from atomstream.schedules import Constant
 
 __all__ = ["Reactive"]

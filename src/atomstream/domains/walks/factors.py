@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.checks import check_count
-from atomstream.estimators._types import RandomSource
+from atomstream.base.checks import RandomSource, check_count
 from atomstream.exceptions import NetworkWarning
 
 TINY = np.finfo(float).tiny

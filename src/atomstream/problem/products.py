@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.batch import Batch
 from atomstream.losses import Loss
 from atomstream.losses.majorisers import exponents_of, majoriser_curvature, power_step
 from atomstream.penalties.base import Penalty, kernel_form
+from atomstream.problem.batch import Batch
 
 __all__ = ["DenseProducts", "Products", "SparseProducts", "losses", "products"]
 

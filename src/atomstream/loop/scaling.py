@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.fields import array, one_of
+from atomstream.base.fields import array, one_of
 
 __all__ = ["SCALES", "Scaling", "dominance", "dominant"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 
 __all__ = ["Matrix", "Samples", "Shaped", "checked_numbers"]
 

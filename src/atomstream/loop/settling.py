@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from atomstream.coders import Codes
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy, Clock
-from atomstream.core.explaining import CodingOptions
-from atomstream.core.loop import Progress
-from atomstream.core.state import State
+from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.explaining import CodingOptions
+from atomstream.loop.loop import Progress
+from atomstream.memory.state import State
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy, Clock
 
 __all__ = ["MOST", "rounds"]
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.core.fields import count, one_of
+from atomstream.base.fields import count, one_of
 
 __all__ = ["RowDraws"]
 

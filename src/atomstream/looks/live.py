@@ -7,9 +7,9 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from atomstream.callbacks import History
-from atomstream.core.extras import library
+from atomstream.base.extras import library
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, empty
+from atomstream.watch.callbacks import History
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from atomstream.core.checks import counted
+from atomstream.base.checks import counted
 
 __all__ = ["Alignment", "align"]
 

@@ -14,21 +14,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
-from atomstream.core.explaining import CodingOptions
-from atomstream.core.fields import check_fields, count, each, field_names, number, part
-from atomstream.core.loop import Progress, learn
-from atomstream.core.merging import SWEEPS, SlotResult, merged
-from atomstream.core.parallel import one_blas_thread
-from atomstream.core.reactive import Reactive
-from atomstream.core.scaling import Scaling
-from atomstream.core.settling import rounds
-from atomstream.core.state import State
+from atomstream.base.fields import check_fields, count, each, field_names, number, part
+from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
+from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.explaining import CodingOptions
+from atomstream.loop.loop import Progress, learn
+from atomstream.loop.merging import SWEEPS, SlotResult, merged
+from atomstream.loop.reactive import Reactive
+from atomstream.loop.scaling import Scaling
+from atomstream.loop.settling import rounds
 from atomstream.losses import Loss
+from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
 
 __all__ = ["Learner"]
 

@@ -7,17 +7,17 @@ from functools import partial
 import numpy as np
 
 from atomstream.coders import ActiveSet, ProjectedGradient
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy, Clock
-from atomstream.core.explaining import cross_fit
-from atomstream.core.objective import Objective
-from atomstream.core.settling import rounds
-from atomstream.core.state import State
 from atomstream.dictionaries.rows import Rows
+from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.explaining import cross_fit
+from atomstream.loop.settling import rounds
 from atomstream.losses import Squared
+from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
 from atomstream.penalties.base import weakened
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy, Clock
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Harmonic
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import mean_row, observed_means, starting_atoms

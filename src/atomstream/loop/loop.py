@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from atomstream.coders import Codes
-from atomstream.core.algorithm import Algorithm
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
-from atomstream.core.explaining import CodingOptions
-from atomstream.core.state import State
+from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.explaining import CodingOptions
 from atomstream.memory.base import Delta
+from atomstream.memory.state import State
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
 
 __all__ = ["Progress", "learn"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from atomstream.coders import Coder, Codes
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Clock
-from atomstream.core.explaining import CodingOptions, Explainer, Explanation, Whole
-from atomstream.core.objective import Objective
-from atomstream.core.state import State
 from atomstream.exceptions import IncompatiblePartsError
+from atomstream.loop.explaining import CodingOptions, Explainer, Explanation, Whole
 from atomstream.memory.base import Delta, Statistics
+from atomstream.memory.state import State
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Objective
 from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
 

@@ -9,16 +9,16 @@ from typing import Any
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.batch import Batch
-from atomstream.core.products import losses
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty
+from atomstream.problem.batch import Batch
+from atomstream.problem.products import losses
 
 __all__ = ["Needs", "Objective"]
 
 # What a part needs of the others: for "loss", "codes" and "atoms" the names of attributes that must
-# be there and true. `atomstream.core.algorithm.check_compatible` reads them before the first batch.
+# be there and true. `atomstream.loop.algorithm.check_compatible` reads them before the first batch.
 Needs = Mapping[str, tuple[str, ...]]
 
 

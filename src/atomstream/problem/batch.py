@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.core.fields import ANY, NUMBERS, array, count
+from atomstream.base.fields import ANY, NUMBERS, array, count
 from atomstream.losses import squared_norms
 
 __all__ = ["Batch"]

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
-from atomstream.core.batch import Batch
-from atomstream.core.clock import Accuracy
-from atomstream.core.objective import Objective
 from atomstream.dictionaries.rows import Rows
 from atomstream.memory.base import Delta
 from atomstream.penalties.base import weakened
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Objective
 from atomstream.updates.base import Explained, Updater
 
 __all__ = [

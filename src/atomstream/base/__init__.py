@@ -1,0 +1,1 @@
+"""What is not about learning: checks, matrices, threads, memory, parameters, saved fields."""

@@ -1,1 +1,0 @@
-"""The one online loop, and the values that flow through it: batch, clock, state, objective."""

@@ -1,0 +1,1 @@
+"""What is given and what is minimised: batches, their clock, the objective, its products."""
