@@ -115,7 +115,7 @@ def test_quiet_unless_asked():
     code = (
         "import logging, atomstream\n"
         "logging.getLogger('atomstream').error('not for your eyes')\n"
-        "logging.getLogger('atomstream.loop.loop').error('nor this')\n"
+        "logging.getLogger('atomstream.loop.online').error('nor this')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout + done.stderr == ""
@@ -129,7 +129,7 @@ def test_reseeding_is_logged(caplog):
     model = OnlineNMF(2, init=init, batch_size=20, n_epochs=2, random_state=0)
     with caplog.at_level(logging.INFO, "atomstream"):
         model.fit(X)
-    said = [it for it in caplog.records if it.name == "atomstream.loop.loop"]
+    said = [it for it in caplog.records if it.name == "atomstream.loop.online"]
     assert model.n_reseeded_ == sum(it.args[1] for it in said) > 0
     assert "replaced" in said[0].getMessage()
 
@@ -139,7 +139,7 @@ def test_rows_that_do_not_count_are_logged(caplog):
     X[2:4] = np.nan
     with caplog.at_level(logging.DEBUG, "atomstream"):
         OnlineNMF(1, missing=True, n_epochs=1, random_state=0).fit(X)
-    said = [it.getMessage() for it in caplog.records if it.name == "atomstream.loop.loop"]
+    said = [it.getMessage() for it in caplog.records if it.name == "atomstream.loop.online"]
     assert any("2 of 6 rows" in text for text in said)
 
 

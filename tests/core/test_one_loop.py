@@ -23,7 +23,7 @@ def test_one_file_counts_the_samples_of_batches():
     counting = [
         path.name for path in SOURCES if re.search(r"n_samples \+= batch", path.read_text())
     ]
-    assert counting == ["loop.py"]
+    assert counting == ["online.py"]
 
 
 def test_a_step_is_eight_lines_without_a_fork():

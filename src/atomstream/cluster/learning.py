@@ -94,7 +94,7 @@ class Course:
         ----------
         engine : None, str, Executor, Client or Engine
         after : callable, optional
-            Called after each round, with the `atomstream.loop.loop.Progress` of its merge or with
+            Called after each round, with the `atomstream.loop.online.Progress` of its merge or with
             None; a true answer ends learning.
 
         Raises

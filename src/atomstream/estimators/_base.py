@@ -43,7 +43,7 @@ from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary
 from atomstream.loop.learner import Learner
-from atomstream.loop.loop import Progress
+from atomstream.loop.online import Progress
 from atomstream.loop.settling import MOST
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock

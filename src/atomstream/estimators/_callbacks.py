@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from atomstream.loop.loop import Progress
+from atomstream.loop.online import Progress
 
 try:
     from sklearn.callback import CallbackSupportMixin

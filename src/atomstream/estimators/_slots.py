@@ -18,8 +18,8 @@ from atomstream.cluster.worker import bare
 from atomstream.estimators._callbacks import Notifier
 from atomstream.estimators._rollback import Transaction
 from atomstream.loop.explaining import CodingOptions
-from atomstream.loop.loop import Progress
 from atomstream.loop.merging import SerialResult, SlotResult, check_additive
+from atomstream.loop.online import Progress
 from atomstream.problem.batch import Batch
 
 __all__ = ["SlotLearner", "fit_shards"]

@@ -19,8 +19,8 @@ from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions
-from atomstream.loop.loop import Progress, learn
 from atomstream.loop.merging import SWEEPS, SlotResult, merged
+from atomstream.loop.online import Progress, learn
 from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds

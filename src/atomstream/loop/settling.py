@@ -10,7 +10,7 @@ import numpy as np
 from atomstream.coders import Codes
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions
-from atomstream.loop.loop import Progress
+from atomstream.loop.online import Progress
 from atomstream.memory.state import State
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy, Clock

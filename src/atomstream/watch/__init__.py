@@ -5,7 +5,13 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submodules={
-        *("callbacks", "changes", "diagnostics", "drift", "history"),
-        *("lives", "loggers", "snapshots"),
+        "callbacks",
+        "changes",
+        "diagnostics",
+        "drift",
+        "history",
+        "lives",
+        "loggers",
+        "snapshots",
     },
 )
