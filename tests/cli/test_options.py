@@ -15,7 +15,7 @@ from atomstream.cli import main
 from atomstream.cli.commands import LEARNING, commands
 from atomstream.cli.options import given, options_of
 from atomstream.cluster.gathering import ROUND_LIMIT
-from atomstream.domains.text.time_bins import ENOUGH
+from atomstream.domains.text.time_bins import MIN_SPANS
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings
 from atomstream.runs.task import TASKS, task_named
@@ -165,7 +165,7 @@ def test_what_the_help_shows_for_none_is_what_happens():
     assert shown["sample_axes"] == "the first one"  # tests/runs/test_cube_runs.py
     assert shown["delimiter"] == "the sign that most lines have"  # tests/io/test_edges.py
     assert shown["directed"].startswith("graphs keep theirs")
-    assert shown["freq"] == f"the longest of which there are {ENOUGH} or more"
+    assert shown["freq"] == f"the longest of which there are {MIN_SPANS} or more"
     assert (shown["slots"], rows(engine="threads").slots) == ("4 with --engine", 4)
     assert (shown["round_timeout"], ROUND_LIMIT) == ("1h", 3600)
     told |= {

@@ -102,7 +102,7 @@ def test_commands_answer_signals_and_leave_nothing_half_written(folder, number):
 
 def test_progress_and_time_left_are_printed(folder, capsys, monkeypatch):
     monkeypatch.setattr(waiting, "SHOWN_AFTER", 0)
-    monkeypatch.setattr(waiting, "EVERY", 0)
+    monkeypatch.setattr(waiting, "LINE_EVERY", 0)
     monkeypatch.chdir(folder)
     assert main(["image", "denoise", "small.png", "--model", "image", "--out", "o.png"]) == 0
     told = capsys.readouterr().err.splitlines()

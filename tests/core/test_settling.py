@@ -95,14 +95,14 @@ def test_passes_that_are_asked_for_are_all_there_is(room):
 
 
 def test_a_fit_that_has_not_settled_warns(monkeypatch):
-    monkeypatch.setattr(settling, "GAIN", -1.0)
+    monkeypatch.setattr(settling, "MIN_GAIN", -1.0)
     with pytest.warns(ConvergenceWarning, match="ended after 500 rounds over all rows") as told:
         OnlineNMF(2, random_state=0).fit(mixed(30, 5, 2))
     assert told[0].category is NotConvergedWarning
 
 
 def test_time_ends_the_rounds(monkeypatch, recwarn):
-    monkeypatch.setattr(settling, "GAIN", -1.0)  # they would not end by themselves
+    monkeypatch.setattr(settling, "MIN_GAIN", -1.0)  # they would not end by themselves
     model = OnlineNMF(4, max_time=1e-9, random_state=0).fit(mixed())
     assert model.n_steps_ == 1
     assert not recwarn

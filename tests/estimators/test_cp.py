@@ -572,7 +572,9 @@ def test_a_sparse_tensor_is_factorized_as_a_dense_one(shape, mode):
     stored = sp.coo_array((X[entries], entries), shape=X.shape)
     sparse, dense = online_parafac(stored, 3, **settings), online_parafac(X, 3, **settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_polishing, "FEW", -1.0)  # as a dense tensor that is read for every sweep
+        patch.setattr(
+            _polishing, "MAX_STORED_SHARE", -1.0
+        )  # as a dense tensor that is read for every sweep
         read = online_parafac(X, 3, **settings)
     for found in (sparse, dense):
         assert found.relative_error == pytest.approx(read.relative_error, rel=1e-6)
@@ -599,7 +601,7 @@ def test_polishing_ends_where_it_gains_next_to_nothing(monkeypatch):
     online_parafac(X, 3, n_polish=None, **settings)
     gains = -np.diff(sweeps) / sweeps[1:]
     assert 2 < len(sweeps) < 200
-    assert gains[-1] <= _polishing.GAIN < gains[:-1].min()
+    assert gains[-1] <= _polishing.MIN_GAIN < gains[:-1].min()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from atomstream.loop.algorithm import Algorithm, step
 from atomstream.loop.explaining import MergedFeatures
 from atomstream.losses import Alpha, Hellinger, KullbackLeibler
 from atomstream.memory import Majorants, Usage, column_sums
-from atomstream.memory.column_sums import FLOOR
+from atomstream.memory.column_sums import MIN_ENTRY_SHARE
 from atomstream.memory.state import State
 from atomstream.penalties import Nonnegative, Simplex
 from atomstream.problem.batch import Batch
@@ -57,7 +57,7 @@ def explicit(state, found, weight, objective, fixed):
     kept = energy <= 1e-12 * energy.max()
     kept[:fixed] = True
     free = (minus / plus) ** (1 / (1 - q))
-    free += FLOOR * free.mean(axis=1, keepdims=True)
+    free += MIN_ENTRY_SHARE * free.mean(axis=1, keepdims=True)
     total = objective.atoms.total
     scale = np.where(kept, 1.0, free.sum(axis=1) / total)
     new = np.where(kept[:, None], atoms, free / scale[:, None])
@@ -119,7 +119,7 @@ def test_steps_are_those_with_sums_for_all_features(name, monkeypatch):
     # Lazy sums add to zeros what sums for all features raise them to; and both differ by as much as
     # their codes do, whose objectives are known to 1e-13.
     def add(atoms):
-        atoms += FLOOR * atoms.mean(axis=1, keepdims=True)
+        atoms += MIN_ENTRY_SHARE * atoms.mean(axis=1, keepdims=True)
 
     rng = np.random.default_rng(1)
     batches = [texts(rng, n=40, d=200, words=45) for _ in range(25)]

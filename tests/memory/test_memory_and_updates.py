@@ -110,8 +110,8 @@ def test_surrogate_is_above_the_empirical_loss_and_tight_at_optimal_codes():
 @pytest.mark.parametrize("damping", [0.0, 0.3])
 @pytest.mark.parametrize("many", [30, 41])  # atoms from which on blocks are the larger ones
 def test_compiled_sweep_is_the_plain_one(penalty, damping, many, monkeypatch):
-    monkeypatch.setattr("atomstream._kernels.block_coordinate.MANY", many)
-    monkeypatch.setattr("atomstream._kernels.block_coordinate.LARGER", 25)
+    monkeypatch.setattr("atomstream._kernels.block_coordinate.MANY_ATOMS", many)
+    monkeypatch.setattr("atomstream._kernels.block_coordinate.LARGER_BLOCK_ATOMS", 25)
     rng = np.random.default_rng(0)
     codes, cross = rng.random((50, 40)), rng.standard_normal((40, 9))
     codes[:, 7] = 0

@@ -24,7 +24,7 @@ from atomstream._kernels.support import (
     scales,
 )
 
-SHARE = 0.3  # picks of a round that starts at a support end at this part of its first gain
+END_SHARE = 0.3  # picks of a round that starts at a support end at this part of its first gain
 
 
 @kernel
@@ -66,7 +66,7 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
             continue
         fresh_gradient(h, gradient, sample, model, work)
         size, factored, stuck, gap = free_entries(h, penalty, face), 0, False, np.inf
-        share = SHARE if size > 0 else FIRST_SHARE
+        share = END_SHARE if size > 0 else FIRST_SHARE
         for turn in range(limits[0]):
             n_picks = pick(h, gradient, sample, model, share)
             size = join(h, face, size)
@@ -79,7 +79,7 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
                 done, gap = _enough(h, gradient, sample, model, bound, accuracy)
                 if done or stuck:
                     break
-            stuck, share = n_picks == 0, SHARE
+            stuck, share = n_picks == 0, END_SHARE
         residual[i] = gap
 
 

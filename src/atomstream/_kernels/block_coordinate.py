@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from atomstream._kernels.compile import inlined, kernel
 
 Penalty = tuple[float, float, float, float, float, float]
-BLOCK, LARGER = 16, 64  # atoms whose gradients are computed by one matrix product
-MANY = 512  # atoms from which on blocks are the larger ones
+BLOCK_ATOMS, LARGER_BLOCK_ATOMS = 16, 64  # atoms whose gradients are computed by one matrix product
+MANY_ATOMS = 512  # atoms from which on blocks are the larger ones
 
 
 def sweep(
@@ -26,7 +26,7 @@ def sweep(
         The penalty: its elastic penalty, and the `Shape` of its set.
     """
     gram = gram.astype(atoms.dtype, copy=False)
-    size = BLOCK if len(atoms) < MANY else LARGER
+    size = BLOCK_ATOMS if len(atoms) < MANY_ATOMS else LARGER_BLOCK_ATOMS
     for start in range(fixed, len(atoms), size):
         rows = slice(start, min(start + size, len(atoms)))
         descent = cross[rows].astype(atoms.dtype, copy=False) - gram[rows] @ atoms

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from atomstream._kernels.compile import inlined, part
-from atomstream._kernels.constants import EPS, FLOOR, LEAST
+from atomstream._kernels.constants import EPS, MIN_OBJECTIVE, MIN_PENALTY_SHARE
 
 
 @inlined
@@ -36,7 +36,7 @@ def duality_gap(h, gradient, sample, penalty, bound):  # type: ignore[no-untyped
         inner += h[k] * correlation
     unexplained = max(energy - products - inner, 0.0)
     cost = l1 * norm1 + 0.5 * l2 * norm2
-    objective = max(0.5 * unexplained + cost, 0.5 * FLOOR * energy)
+    objective = max(0.5 * unexplained + cost, 0.5 * MIN_OBJECTIVE * energy)
     if not np.isfinite(norm2 + inner + energy):  # a code that overflowed must not pass for optimal
         return np.inf
     if objective == 0:
@@ -116,7 +116,7 @@ def largest_violation(h, gradient, sample, penalty, scales):  # type: ignore[no-
         unexplained += h[k] * (gradient[k] - linear[k] - l2 * h[k])
         size += abs(h[k])
     # What is left of a row that is explained well is known up to the rounding of its products.
-    least = max(LEAST * l1 * size, max(np.sqrt(EPS), 8 * rounding) * energy)
+    least = max(MIN_PENALTY_SHARE * l1 * size, max(np.sqrt(EPS), 8 * rounding) * energy)
     scale = np.sqrt(max(unexplained, least))
     violation = np.int64(worst).view(np.float64)
     if not np.isfinite(unexplained):

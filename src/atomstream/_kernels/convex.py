@@ -15,7 +15,7 @@ from atomstream._kernels.constants import EPS
 from atomstream._kernels.hull_swaps import offer
 from atomstream._kernels.hull_weights import settle, surrogate
 
-ROUNDS = 1000  # of moves and Newton steps for one code
+MAX_ROUNDS = 1000  # of moves and Newton steps for one code
 EXACT = (1e-10, 1e-12)  # violation, gap of codes
 KEPT = -2  # stands for an atom where a row is a representative already, and offered to none
 
@@ -133,11 +133,11 @@ def _code(codes, W, V, energy, penalty, total):  # type: ignore[no-untyped-def]
     if total is None:  # numba compiles the branch that is taken alone
         codes[:] = min(max(0.0, penalty[2]), penalty[3])
         problem = (gram, penalty, (lengths, none, 0.0, 0.0))
-        active_set.encode(codes, residual, (linear, sizes), problem, EXACT, (ROUNDS, EPS))
+        active_set.encode(codes, residual, (linear, sizes), problem, EXACT, (MAX_ROUNDS, EPS))
     else:
         codes[:] = total / k
         model = (gram, (penalty[0], penalty[1], total))
-        simplex.encode(codes, residual, (linear, sizes), model, EXACT, (ROUNDS, EPS))
+        simplex.encode(codes, residual, (linear, sizes), model, EXACT, (MAX_ROUNDS, EPS))
     h = codes[0]
     value = 0.5 * energy + penalty[0] * np.abs(h).sum() + 0.5 * penalty[1] * (h * h).sum()
     for i in range(k):

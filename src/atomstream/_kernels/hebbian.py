@@ -7,7 +7,7 @@ import numpy as np
 from atomstream._kernels.compile import inlined, kernel
 
 LARGEST = 1e4  # an entry of S or of its inverse beyond which they are folded into Q
-EVERY = 64  # transitions from look to look
+CHECK_EVERY = 64  # transitions from look to look
 AHEAD = 8  # transitions
 
 
@@ -64,7 +64,7 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
                 C[p, k] += weight * S[p, k]
                 energy[p, k] += weight * weights[n] * rows[0, p] * rows[1, k]
         numbers[0] = t + 1
-        if np.int64(t) % EVERY == EVERY - 1 and _large(S, inverse):
+        if np.int64(t) % CHECK_EVERY == CHECK_EVERY - 1 and _large(S, inverse):
             return n + 1
     return len(origins) if ahead < np.inf else -1
 

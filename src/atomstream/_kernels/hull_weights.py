@@ -14,7 +14,7 @@ from atomstream._kernels.compile import part
 from atomstream._kernels.constants import EPS
 
 CYCLES = 2000  # over the atoms, at most, for one quadratic problem
-ROUNDS = 1000  # of moves and Newton steps for the weights of one atom
+MAX_ROUNDS = 1000  # of moves and Newton steps for the weights of one atom
 NONE = 1e-12  # a weight below this is none
 DEPENDENT = 1e-12  # of the first pivot: columns that depend on those before them
 
@@ -109,7 +109,7 @@ def _atom(j, W, V, A, C, K, places):  # type: ignore[no-untyped-def]
     sizes = np.empty(1)
     sizes[0] = scale
     samples, problem = (linear, sizes), (gram, (0.0, 0.0, 1.0))
-    simplex.encode(now, residual, samples, problem, (0.0, 1e-11), (ROUNDS, EPS))
+    simplex.encode(now, residual, samples, problem, (0.0, 1e-11), (MAX_ROUNDS, EPS))
     gain = 0.0  # what rounding may spoil is left undone
     for a in range(size):
         change = now[0, a] - before[0, a]

@@ -8,7 +8,7 @@ from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.uniform import uniform
 from atomstream._kernels.walk import draw
 
-TRIES = 12  # proposals that are refused before a conditional is formed
+MAX_PROPOSALS = 12  # proposals that are refused before a conditional is formed
 
 
 @kernel
@@ -45,7 +45,9 @@ def glauber(source, state, found, thin, network, motif, dense):  # type: ignore[
             # A node is proposed by its first edge until the other edges accept it. That has the law
             # of the conditional, and so has a draw from that after a fixed number of refusals.
             plain = first < last and loops[node] == 0 and exponents[first] == 1
-            for _ in range(TRIES if plain and (last - first == 1 or len(matrix) > 0) else 0):
+            for _ in range(
+                MAX_PROPOSALS if plain and (last - first == 1 or len(matrix) > 0) else 0
+            ):
                 other = state[others[first]]
                 if outgoing[first]:
                     begin, end = in_starts[other], in_starts[other + 1]

@@ -16,11 +16,11 @@ from atomstream._kernels.descent import FIRST_SHARE, pick
 from atomstream._kernels.lanes import LANES, TILE, lack, spread, tile
 from atomstream._kernels.support import combine, fresh_gradient, noise, scales
 
-MOST = 128  # free entries of a row; larger systems fill vectors by themselves
+MAX_FREE = 128  # free entries of a row; larger systems fill vectors by themselves
 SPARE = 3  # rounds in which all infeasible entries change sides though their number does not fall
 ROUGH = 1e-4  # a gap that greedy descent may reach by itself
-SHARE = 0.1  # entries become free if their gain is at least this part of the largest
-MANY = 2  # times the free entries, and a few, may become free in a round
+GAIN_SHARE = 0.1  # entries become free if their gain is at least this part of the largest
+FREED_FACTOR = 2  # times the free entries, and a few, may become free in a round
 HALVINGS = 10  # of the distance to the largest gain, until they are no more
 ALONE = 0.999  # the same for one at a time
 DEPENDENT = 1e-11  # of an atom's square must be new for its entry to be free beside others
@@ -56,7 +56,7 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
     """
     (linear, energy), (gram, penalty, bound) = samples, problem
     n, r = codes.shape
-    most, model = min(r, MOST), (gram, penalty, scales(gram, penalty[1]))
+    most, model = min(r, MAX_FREE), (gram, penalty, scales(gram, penalty[1]))
     # Of each row: the sides; the number of free entries, the fewest infeasible ones, spare rounds.
     sides, counts = np.zeros((n, r), np.int8), np.zeros((n, 3), np.int64)
     work = (np.empty(r), np.empty(r), np.empty(r), np.empty(r, np.int64))
@@ -266,12 +266,12 @@ def _exchange(point, found, side, count, sample, model, gain):  # type: ignore[n
     else:
         count[2] -= 1
     most = np.int64(top).view(np.float64)
-    enough = max(level, (SHARE if count[2] >= 0 else ALONE) * most)
+    enough = max(level, (GAIN_SHARE if count[2] >= 0 else ALONE) * most)
     for _ in range(HALVINGS):
         freed = 0
         for k in range(h.size):
             freed += gain[k] > enough
-        if freed <= MANY * (n + TILE):
+        if freed <= FREED_FACTOR * (n + TILE):
             break
         enough = 0.5 * (enough + most)
     for k in range(h.size):

@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream._kernels.cholesky import solve
 from atomstream._kernels.compile import inlined, kernel, part
-from atomstream._kernels.constants import EPS, FLOOR
+from atomstream._kernels.constants import EPS, MIN_OBJECTIVE
 from atomstream._kernels.support import (
     free_entries,
     fresh_gradient,
@@ -17,7 +17,7 @@ from atomstream._kernels.support import (
     scales,
 )
 
-SHARE = 0.1  # picks of a round end at this part of the round's first gain
+END_SHARE = 0.1  # picks of a round end at this part of the round's first gain
 
 
 @kernel
@@ -90,7 +90,9 @@ def _gap(h, gradient, sample, penalty):  # type: ignore[no-untyped-def]
         least = min(least, gradient[k])
     if not np.isfinite(inner + sample[1]):
         return np.inf
-    objective = max(0.5 * (sample[1] + inner - products) + l1 * total, 0.5 * FLOOR * sample[1])
+    objective = max(
+        0.5 * (sample[1] + inner - products) + l1 * total, 0.5 * MIN_OBJECTIVE * sample[1]
+    )
     rounding = EPS * (sample[1] + abs(products) + abs(inner))
     return (max(inner - total * least, 0.0) + rounding) / objective if objective > 0 else 0.0
 
@@ -121,7 +123,7 @@ def _pick(h, gradient, sample, problem, face, size):  # type: ignore[no-untyped-
         if gain <= enough:
             return n_picks, size
         if n_picks == 0:
-            enough = max(enough, SHARE * gain)
+            enough = max(enough, END_SHARE * gain)
         for j in range(h.size):
             gradient[j] += change * (gram[taker, j] - gram[giver, j])
         gradient[taker] += l2 * change

@@ -7,7 +7,8 @@ import numpy as np
 from atomstream._kernels.compile import kernel
 
 RIGHT = 1e-9  # what a multiplier may be beyond its bounds
-SMALL = 1e-10  # directions and slopes that are shorter, relative to what they are made of, are none
+# Directions and slopes that are shorter, relative to what they are made of, are none.
+MIN_LENGTH = 1e-10
 
 
 @kernel
@@ -56,7 +57,7 @@ def _descend(h, x, observed, atoms, lengths, penalty, most):  # type: ignore[no-
         inner = basis[:n_active] @ slope
         step = inner @ basis[:n_active] - slope
         step -= (basis[:n_active] @ step) @ basis[:n_active]  # once more, against rounding
-        if n_active == r or np.sqrt(step @ step) <= SMALL * size:
+        if n_active == r or np.sqrt(step @ step) <= MIN_LENGTH * size:
             worst = _worst_multiplier(triangle, inner, active[:n_active], h, (low, high), d)
             if worst < 0:
                 return True
@@ -103,7 +104,7 @@ def _line_search(path, line, observed, inactive, lengths, bounds):  # type: igno
     r, d = len(h), len(error)
     wall, at = -1, np.inf
     # Shorter rates are rounding: a bound whose normal depends on the active ones is no wall.
-    least = SMALL * np.sqrt(step @ step)
+    least = MIN_LENGTH * np.sqrt(step @ step)
     for k in range(r):
         if not inactive[d + k] or abs(step[k]) <= least:
             continue

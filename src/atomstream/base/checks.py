@@ -19,8 +19,8 @@ __all__ = [
     "renumbered",
 ]
 
-MOST_COUNT = 2**62  # what arrays can be long at most; NumPy's own words are of no help beyond
-MOST_NUMBER = 1e300  # so that sums and squares of a few stay finite as far as they can
+MAX_COUNT = 2**62  # what arrays can be long at most; NumPy's own words are of no help beyond
+MAX_NUMBER = 1e300  # so that sums and squares of a few stay finite as far as they can
 
 RandomSource: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
@@ -30,16 +30,16 @@ def check_number(name: str, value: Any) -> None:
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not real or not 0 <= value < np.inf:
         raise ValueError(f"{name} must be a number of at least 0, got {value!r:.80}.")
-    if value > MOST_NUMBER:
-        raise ValueError(f"{name} must be at most {MOST_NUMBER:.0e}, got {value!r:.80}.")
+    if value > MAX_NUMBER:
+        raise ValueError(f"{name} must be at most {MAX_NUMBER:.0e}, got {value!r:.80}.")
 
 
 def check_count(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
     """Return a whole number within its limits."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or value < least or value > (MOST_COUNT if most is None else most):
+    if not whole or value < least or value > (MAX_COUNT if most is None else most):
         far = whole and value > least  # too large, even where nothing in particular is the limit
-        limits = f"from {least} to {most or MOST_COUNT}" if most or far else f"of at least {least}"
+        limits = f"from {least} to {most or MAX_COUNT}" if most or far else f"of at least {least}"
         raise ValueError(f"{name} must be a whole number {limits}, got {value!r:.80}.")
     return int(value)
 

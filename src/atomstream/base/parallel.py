@@ -11,8 +11,8 @@ from typing import Any
 
 __all__ = ["one_blas_thread", "over_rows"]
 
-BLOCK, LEAST = 256, 64  # rows of a block, and of those that a small batch is cut into
-PARTS = 4  # into so many at least, where there are rows enough
+BLOCK_ROWS, MIN_BLOCK_ROWS = 256, 64  # rows of a block, and of those that a small batch is cut into
+MIN_BLOCKS = 4  # into so many at least, where there are rows enough
 _pools: dict[int, ThreadPoolExecutor] = {}  # of each number of threads, kept for the next call
 _here = local()  # whether this thread works for a pool
 if hasattr(os, "register_at_fork"):  # threads do not live on in a child
@@ -34,7 +34,7 @@ def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> No
     n_rows : int
     n_jobs : int
     """
-    size = min(max(-(-n_rows // (8 * PARTS)) * 8, LEAST), BLOCK)
+    size = min(max(-(-n_rows // (8 * MIN_BLOCKS)) * 8, MIN_BLOCK_ROWS), BLOCK_ROWS)
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     with one_blas_thread:
         if n_jobs == 1 or len(blocks) == 1 or getattr(_here, "works", False):

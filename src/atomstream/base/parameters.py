@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from atomstream.base.checks import MOST_COUNT, MOST_NUMBER
+from atomstream.base.checks import MAX_COUNT, MAX_NUMBER
 
 __all__ = [
     "ARRAYS",
@@ -134,18 +134,18 @@ def _is_number(value: Any, kind: Any = Real) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def whole(least: int = 1, most: int = MOST_COUNT) -> Kind:
+def whole(least: int = 1, most: int = MAX_COUNT) -> Kind:
     """Return the whole numbers within these bounds; True and False are none."""
-    words = f"a whole number from {least} to {'2^62' if most == MOST_COUNT else most}"
+    words = f"a whole number from {least} to {'2^62' if most == MAX_COUNT else most}"
     return Kind(words, lambda value: _is_number(value, Integral) and least <= value <= most)
 
 
 def number(
-    least: float = 0, most: float = MOST_NUMBER, *, above: bool = False, below: bool = False
+    least: float = 0, most: float = MAX_NUMBER, *, above: bool = False, below: bool = False
 ) -> Kind:
     """Return the numbers within these bounds, or ``above`` and ``below`` them."""
     words = f"a number {'above' if above else 'from'} {least}"
-    if below or (above and most < MOST_NUMBER):
+    if below or (above and most < MAX_NUMBER):
         words += f", {'below' if below else 'at most'} {most}"
     elif not above:
         words += f" to {most}"

@@ -17,7 +17,7 @@ from atomstream.base.progress import shown_by
 __all__ = ["Terminated", "waiting"]
 
 SHOWN_AFTER = 1.0  # seconds: what is done earlier needs no bar
-EVERY = 10.0  # seconds between lines where there is no terminal
+LINE_EVERY = 10.0  # seconds between lines where there is no terminal
 COMPILER = "atomstream._kernels.compile"  # the name of its logger
 
 
@@ -116,7 +116,7 @@ class _Bar:
         if console.is_terminal:
             self._drawn.start()
             self._drawn.update(self._drawn.task_ids[0], completed=self._n_done)
-        elif now - self._last >= EVERY:
+        elif now - self._last >= LINE_EVERY:
             self._last = now
             console.print(f"{self._text}: {self._line(now)}", soft_wrap=True)
 

@@ -15,7 +15,8 @@ from atomstream.cluster.worker import Reading, joined
 
 __all__ = ["chosen_rows", "rows_at", "without_rows"]
 
-MOST, BLOCKS = 256, 16  # rows, and neighbouring ones together: each costs opening a shard
+# Rows, and neighbouring ones together: each costs opening a shard.
+MAX_HELD_ROWS, HELD_BLOCKS = 256, 16
 
 
 def chosen_rows(shards: Shards, share: float, seed: int) -> NDArray:
@@ -33,8 +34,8 @@ def chosen_rows(shards: Shards, share: float, seed: int) -> NDArray:
     ndarray of int64 of shape (n_places, n_neighbours)
         Places in any order.
     """
-    n_rows = min(MOST, int(share * shards.n_rows))
-    size = max(n_rows // BLOCKS, 1)
+    n_rows = min(MAX_HELD_ROWS, int(share * shards.n_rows))
+    size = max(n_rows // HELD_BLOCKS, 1)
     rng = np.random.default_rng(seed)
     places = rng.choice(shards.n_rows // size, n_rows // size, replace=False)
     return places[:, None] * size + np.arange(size)

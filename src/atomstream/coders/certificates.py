@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream._kernels.constants import EPS, FLOOR
+from atomstream._kernels.constants import EPS, MIN_OBJECTIVE
 from atomstream.penalties.base import Penalty, Shape
 
 __all__ = ["DualBound", "duality_gap"]
@@ -120,7 +120,7 @@ def duality_gap(
     inner = np.einsum("ij,ij->i", codes, correlation)
     unexplained = np.maximum(energy - np.einsum("ij,ij->i", codes, linear) - inner, 0)
     # Where nothing is left unexplained a relative gap means nothing: the objective is floored.
-    objective = np.maximum(0.5 * unexplained + net, 0.5 * FLOOR * energy)
+    objective = np.maximum(0.5 * unexplained + net, 0.5 * MIN_OBJECTIVE * energy)
     scale = _feasible_scale(correlation, penalty)
     scaled = (
         0.5 * (1 - scale) ** 2 * unexplained

@@ -14,7 +14,7 @@ from atomstream.problem.products import Products
 __all__ = ["polish"]
 
 WITHIN = (0.0, 1e-14)  # accuracy of each quadratic program: violation, gap
-ENOUGH = 1e-4  # of the decrease that the slope promises must come true
+MIN_DECREASE = 1e-4  # of the decrease that the slope promises must come true
 HALVINGS = 30
 REST = 1e-10  # of the size of its terms: a loss below that is measured against it
 ROUNDING = 1e-13  # of that size: what the objective is known to
@@ -124,7 +124,7 @@ def _search(
         # such a step is halved.
         with np.errstate(divide="ignore", invalid="ignore"):
             now = here.losses(tried) + penalty.elastic_net(tried)
-        good = now <= highest[left] - ENOUGH * length * promise[left]
+        good = now <= highest[left] - MIN_DECREASE * length * promise[left]
         point[left[good]], value[left[good]] = tried[good], now[good]
         left = left[~good]
         length /= 2

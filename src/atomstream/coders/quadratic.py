@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from atomstream._kernels.constants import LEAST
+from atomstream._kernels.constants import MIN_PENALTY_SHARE
 from atomstream.base.matrices import Matrix
 from atomstream.base.parallel import over_rows
 from atomstream.base.parameters import whole
@@ -32,7 +32,8 @@ _Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 _MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
 CACHE = 2**20  # entries converted at a time
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by solving for entries
-FEW = 64  # atoms that are freed one by one: blocks would gain little, and take long to compile
+# Atoms that are freed one by one: blocks would gain little, and take long to compile.
+MAX_FREED_SINGLY = 64
 SOME = 512  # atoms, up to which single entries are freed in rows with many free ones, too
 RAISED = 3e-5  # l1 that stalled rows begin with, over the largest that leaves a code
 PIVOTS = 20  # rounds of block pivoting, of which most rows need five, before single entries
@@ -202,7 +203,7 @@ def _begin(
         return
     one_by_one = all(bound == 0 or np.isinf(bound) for bound in problem[1][2:])
     stalled = np.arange(len(codes))
-    if codes.shape[1] > FEW or not one_by_one:
+    if codes.shape[1] > MAX_FREED_SINGLY or not one_by_one:
         from atomstream._kernels import pivoting
 
         rounds = min(max_rounds, PIVOTS if one_by_one else ALL_PIVOTS)
@@ -212,7 +213,7 @@ def _begin(
     if one_by_one and len(stalled):
         from atomstream._kernels.steepest import encode
 
-        hard = codes.shape[1] > FEW and problem[1][0] > 0
+        hard = codes.shape[1] > MAX_FREED_SINGLY and problem[1][0] > 0
         raised = RAISED * float(np.sqrt(problem[0].diagonal().max())) if hard else 0.0
         tail = (problem, accuracy.gap, (max_rounds, rounding, raised))
         _code_some(encode, stalled, codes, residual, samples, *tail)
@@ -367,7 +368,7 @@ class _Quadratic(NamedTuple):
         gap = duality_gap(codes, slope, self.linear, self.energy, self.penalty, self.bound)
         target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
         unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
-        least = LEAST * self.penalty.l1 * np.abs(codes).sum(axis=1)
+        least = MIN_PENALTY_SHARE * self.penalty.l1 * np.abs(codes).sum(axis=1)
         scale = np.sqrt(np.maximum(unexplained, np.maximum(least, self.rest * self.energy)))
         lengths = np.sqrt(self.gram.diagonal() + self.penalty.l2)
         shrink = np.divide(self.smoothness, lengths, out=np.zeros_like(lengths), where=lengths > 0)

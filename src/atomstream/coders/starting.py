@@ -12,7 +12,8 @@ from atomstream.problem.products import Products
 __all__ = ["least_squares", "starting_codes"]
 
 RIDGE = 1e-6  # of the least squares, relative to the mean square of the atoms
-SHARE = 0.02  # of an even code that every starting entry has at least: what is zero stays zero
+# Of an even code that every starting entry has at least: what is zero stays zero.
+MIN_START_SHARE = 0.02
 FILLED = 4  # rounds of least squares and filling in, where entries are missing
 
 
@@ -43,5 +44,5 @@ def starting_codes(block: Products, projector: NDArray) -> NDArray:
     even = np.divide(samples, sizes, out=np.zeros_like(samples), where=sizes > 0)
     codes = np.repeat(even, atoms.shape[1], axis=1)
     for _ in range(1 if block.is_complete else FILLED):
-        codes = np.maximum(block.project(projector, codes), SHARE * even)
+        codes = np.maximum(block.project(projector, codes), MIN_START_SHARE * even)
     return codes

@@ -25,7 +25,7 @@ __all__ = ["ProjectedSubgradient"]
 
 PROMISED = 0.01  # alpha of Armijo's rule: this share of what the gradient promises must come true
 SHRINK = 0.1  # gamma of Armijo's rule
-MOST = 10  # q: how often a step is shrunk
+MAX_SHRINKS = 10  # q: how often a step is shrunk
 BELOW = 0.01  # delta of Polyak's rule: the goal lies this share below the best objective so far
 NEWTON = 300  # steps that finish an exact code
 RULES = ("auto", "armijo", "constant", "polyak")
@@ -153,7 +153,7 @@ class ProjectedSubgradient(Coder):
             square = np.maximum(np.einsum("ij,ij->i", slope, slope), np.finfo(float).tiny)
             return here.move(point, slope, (value - lowest + BELOW * np.abs(lowest)) / square)
         moved, left, length = point.copy(), np.arange(len(point)), unit / SHRINK
-        for _ in range(MOST + 1):
+        for _ in range(MAX_SHRINKS + 1):
             some = here if len(left) == len(point) else here.of(left)
             tried = some.move(point[left], slope[left], length[left])
             promise = np.einsum("ij,ij->i", slope[left], tried - point[left])

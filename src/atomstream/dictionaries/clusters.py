@@ -13,7 +13,8 @@ from scipy.spatial.distance import squareform
 __all__ = ["Clusters", "cluster"]
 
 NEAREST = 0.3  # share of the replicates whose nearest atoms say how dense it is around one
-FAR = 0.5  # mean distance to them of an atom of length one beyond which it is left out
+# Mean distance to them of an atom of length one beyond which it is left out.
+MAX_MEAN_DISTANCE = 0.5
 SAME = 0.9  # cosine from which two atoms count as the same
 DECIMALS = 9  # to which atoms that are the same agree
 STARTS = 10  # of k-means
@@ -139,7 +140,7 @@ def _dense_enough(distances: NDArray, n_replicates: int, n_components: int) -> N
         return np.ones(len(distances), bool)
     # The first of the sorted distances is that of an atom to itself.
     close = np.partition(distances, n_nearest, axis=1)[:, : n_nearest + 1].sum(axis=1) / n_nearest
-    kept: NDArray = close <= FAR
+    kept: NDArray = close <= MAX_MEAN_DISTANCE
     enough = kept.sum() >= max(n_components, len(kept) // 4)
     return kept if enough else np.ones(len(kept), bool)
 

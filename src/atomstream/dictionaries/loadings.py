@@ -36,7 +36,7 @@ __all__ = [
     "rank_one",
 ]
 
-ROUNDS = 20  # of power iterations towards the nearest rank-one tensor
+POWER_ITERATIONS = 20  # of power iterations towards the nearest rank-one tensor
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ def rank_one(tensor: NDArray, sets: ModeSets) -> list[NDArray]:
     places: list[Any] = [(*peak[:k], slice(None), *peak[k + 1 :]) for k in range(tensor.ndim)]
     vectors = [tensor[place] for place in places]
     vectors = [part.normalize(v[None])[0] for part, v in zip(sets.sets, vectors, strict=True)]
-    for _ in range(ROUNDS):
+    for _ in range(POWER_ITERATIONS):
         for k, part in enumerate(sets.sets):
             vector = contract_group(tensor[None], [v[:, None] for v in vectors], k)
             vectors[k] = part.normalize(vector)[0]

@@ -12,7 +12,7 @@ from atomstream.dictionaries.clusters import cluster, unit
 
 __all__ = ["Consensus"]
 
-LEVEL = 95.0  # of intervals, in percent
+INTERVAL_PERCENT = 95.0  # of intervals, in percent
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,9 @@ def _interval(values: NDArray, middle: NDArray, least: float) -> NDArray:
     What is zero in truth and cannot be negative is estimated too large in most replicates. So the
     lower end lies at least as far from the middle as the upper one, as far as the bound allows.
     """
-    low, high = np.percentile(values, [50 - LEVEL / 2, 50 + LEVEL / 2], axis=0)
+    low, high = np.percentile(
+        values, [50 - INTERVAL_PERCENT / 2, 50 + INTERVAL_PERCENT / 2], axis=0
+    )
     high = np.maximum(high, middle)
     if np.isfinite(least):
         low = np.minimum(low, np.maximum(2 * middle - high, least))

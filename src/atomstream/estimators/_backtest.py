@@ -17,7 +17,7 @@ from atomstream.exceptions import DataWarning
 
 __all__ = ["Baselines", "baselines", "first_origin", "prepared", "rolled"]
 
-MOST = 100  # origins by default
+MAX_ORIGINS = 100  # origins by default
 LONGEST = 10_000  # rows of a season
 ALIKE = 1.05  # errors of two seasons that differ by less are alike: of these the shorter one counts
 
@@ -55,7 +55,7 @@ def first_origin(
         Rows that must come before the first origin.
     """
     check_count("horizon", horizon, 1)
-    n_origins = min(MOST, n_rows // 3) if n_origins is None else n_origins
+    n_origins = min(MAX_ORIGINS, n_rows // 3) if n_origins is None else n_origins
     check_count("n_origins", n_origins, 1)
     first = n_rows - n_origins - horizon + 1
     if first < needed:

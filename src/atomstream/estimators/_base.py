@@ -44,12 +44,12 @@ from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
-from atomstream.loop.settling import MOST
+from atomstream.loop.settling import MAX_ROUNDS
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
 PASSES = 10  # before the rounds over all rows
-BLOCK = 4096  # rows that are coded at a time in such a round
+SETTLING_ROWS = 4096  # rows that are coded at a time in such a round
 
 
 class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
@@ -279,7 +279,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
             batches = cut(rows, known, self.batch_size, n_epochs, order, self._observe)
             stopped = self._learn(batches, after, n_rows)
             if to_the_end and not stopped and run.has_state:
-                blocks = cut(rows, known, BLOCK, 1, None, self._observe)
+                blocks = cut(rows, known, SETTLING_ROWS, 1, None, self._observe)
                 self._settle([block for block in blocks if block.mass > 0], after)
             after.close()
         return self
@@ -327,10 +327,10 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any
     ) -> None:
         """Alternate over all of the data until that gains nothing more, or to other limits."""
-        if self._current().settle(blocks, after, **limits) == MOST:
+        if self._current().settle(blocks, after, **limits) == MAX_ROUNDS:
             warnings.warn(
-                f"fit ended after {MOST} rounds over all rows, and the last ones still gained; go "
-                "on from these atoms with init=model.components_.",
+                f"fit ended after {MAX_ROUNDS} rounds over all rows, the last ones of which still gained; "
+                "go on from these atoms with init=model.components_.",
                 NotConvergedWarning,
                 stacklevel=4,
             )

@@ -41,7 +41,8 @@ from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.learner import Learner
 from atomstream.problem.batch import Batch
 
-FAR = 10.0  # times the largest observed entry: what is filled in beyond that is no prediction
+# Times the largest observed entry: what is filled in beyond that is no prediction.
+MAX_FILL_FACTOR = 10.0
 
 
 def _of_run(attribute: str, doc: str) -> property:
@@ -265,7 +266,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         # Nothing is known of the size of features in which no row has an entry.
         known = (seen == 0) & (seen > 0).any(axis=0)
         filled = np.where(known, np.abs(made), 0).max(axis=1, initial=0)
-        far = ~(filled <= FAR * largest) & (n_seen > 0)
+        far = ~(filled <= MAX_FILL_FACTOR * largest) & (n_seen > 0)
         if far.any():
             return (
                 f"{int(far.sum())} of {len(far)} rows are filled in with entries of up to "

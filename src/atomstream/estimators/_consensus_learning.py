@@ -28,8 +28,9 @@ from atomstream.estimators.nmf import OnlineNMF
 log = logging.getLogger(__name__)
 
 RANKS = range(5, 31)  # that are compared where none are given
-ENOUGH, MOST = 50_000, 10  # rows to learn, and passes, where no number of passes is given
-FEW = 5_000  # rows up to which replicates then alternate over all of them
+# Rows to learn, and passes, where no number of passes is given.
+ROWS_TO_LEARN, MAX_PASSES = 50_000, 10
+MAX_SETTLED_ROWS = 5_000  # rows up to which replicates then alternate over all of them
 TIMED = 3  # batches after which the time left is told
 # Shares of entries other than zero: above the first a batch is made dense where the loss is a
 # function of products, below the second sparse where it needs sums only for zeros; once for all.
@@ -78,12 +79,12 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
             self._begin()
             rows = self._checked(X, reset=True)
             n_rows = rows.shape[0]
-            n_epochs = self.n_epochs or min(MOST, max(1, -(-ENOUGH // n_rows)))
+            n_epochs = self.n_epochs or min(MAX_PASSES, max(1, -(-ROWS_TO_LEARN // n_rows)))
             self._say_cost(n_rows, n_epochs)
             n_batches = n_epochs * -(-n_rows // self.batch_size)
             begun = time.monotonic()
             stopped = self._learn(self._cut(rows, n_epochs), n_batches)
-            if self.n_epochs is None and n_rows <= FEW and not stopped:
+            if self.n_epochs is None and n_rows <= MAX_SETTLED_ROWS and not stopped:
                 deadline = begun + (np.inf if self.max_time is None else self.max_time)
                 n_threads = effective_n_jobs(self.n_jobs)
                 rows = rows if sp.issparse(rows) else self._served(rows)

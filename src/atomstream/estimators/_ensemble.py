@@ -25,8 +25,8 @@ from atomstream.problem.batch import Batch
 
 __all__ = ["Ensemble"]
 
-MOST_HELD = 1000  # rows kept to judge by
-ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap
+MAX_HELD_ROWS = 1000  # rows kept to judge by
+BOOTSTRAP_ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap
 SETTLED = (
     1e-5  # share of the objective: a round of other replicates that gains less is the last one
 )
@@ -133,7 +133,7 @@ class Ensemble:
             Seconds of the monotonic clock at which rounds end.
         """
         weights = self.draws.weights(self.n_replicates, np.arange(X.shape[0]))
-        limits = {"most": ROUNDS} if self.draws.bootstrap else {"gain": SETTLED}
+        limits = {"most": BOOTSTRAP_ROUNDS} if self.draws.bootstrap else {"gain": SETTLED}
 
         def settle(number: int, learner: Any) -> None:
             """Alternate over the rows of a replicate."""
@@ -267,7 +267,7 @@ class Ensemble:
         self.totals = self.totals + (known.T @ parts.T.astype(X.dtype)).T
         self.counts = self.counts + counts
         where = np.concatenate([self.places, places])
-        chosen = np.sort(np.argsort(self.draws.priority(where), kind="stable")[:MOST_HELD])
+        chosen = np.sort(np.argsort(self.draws.priority(where), kind="stable")[:MAX_HELD_ROWS])
         if chosen[-1] >= len(self.places):  # most batches of a long stream add none
             rows = X if self.held is None else _stacked(self.held, X)
             self.held, self.places = rows[chosen], where[chosen]

@@ -13,7 +13,7 @@ from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
 
-MOST_WEIGHT = 1e100  # sums of squares that it multiplies are finite
+MAX_WEIGHT = 1e100  # sums of squares that it multiplies are finite
 
 
 def hidden(X: Any, mask: Any, *, missing: bool) -> Any:
@@ -69,8 +69,8 @@ def _checked(name: str, given: Any, shape: tuple[int, ...] | None) -> NDArray:
     low, high = weights.min(initial=0), weights.max(initial=0)
     if not (np.isfinite(weights).all() and low >= 0):
         raise ValueError(f"{name} must be finite and not negative, got a minimum of {low}.")
-    if high > MOST_WEIGHT:
-        raise ValueError(f"{name} must be at most {MOST_WEIGHT:.0e}, got a maximum of {high}.")
+    if high > MAX_WEIGHT:
+        raise ValueError(f"{name} must be at most {MAX_WEIGHT:.0e}, got a maximum of {high}.")
     return weights
 
 

@@ -16,7 +16,8 @@ from atomstream.problem.clock import Accuracy
 
 __all__ = ["HiddenPart", "hidden_errors", "hidden_parts", "mean_errors"]
 
-LEAST = 1e-9  # of the mean: what a column of zeros is predicted with where a loss needs more
+# Of the mean: what a column of zeros is predicted with where a loss needs more.
+MIN_PREDICTION = 1e-9
 ACCURACY = Accuracy(violation=1e-6, gap=1e-7)
 
 
@@ -70,6 +71,6 @@ def mean_errors(batch: Batch, means: NDArray, algorithm: Algorithm) -> NDArray:
     Y = means
     if loss.reconstruction == "positive":
         mean = float(means.sum()) / max(means.size, 1)  # no row may have been kept
-        Y = np.maximum(means, LEAST * mean + np.finfo(np.float64).tiny)
+        Y = np.maximum(means, MIN_PREDICTION * mean + np.finfo(np.float64).tiny)
     errors: NDArray = loss.value(X if batch.mask is None else np.where(batch.mask, X, Y), Y)
     return errors * (2.0 if loss.quadratic else 1.0)

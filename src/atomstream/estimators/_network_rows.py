@@ -14,8 +14,8 @@ from atomstream.domains.networks.regions import regions_of
 from atomstream.estimators._chains import ChainShard
 
 PATCHES = 5000  # in all parts together
-PARTS, FEWEST = 40, 10  # of a network, as many as can be
-LEAST = 4  # nodes of a part for each of the motif
+MAX_PARTS, MIN_PARTS = 40, 10  # of a network, as many as can be
+PART_FACTOR = 4  # nodes of a part for each of the motif
 
 
 def rows_apart(data: object, model: Any, seed: Any) -> tuple[NDArray, int]:
@@ -30,13 +30,13 @@ def rows_apart(data: object, model: Any, seed: Any) -> tuple[NDArray, int]:
             "'glauber' to compare ranks."
         )
     network, motif, rng = Network.of(data), Motif.of(model.motif), generator(seed)
-    size = max(LEAST * motif.size, network.n_nodes // PARTS)
+    size = max(PART_FACTOR * motif.size, network.n_nodes // MAX_PARTS)
     parts = regions_of(network, size, rng)
-    if len(parts) < FEWEST:
+    if len(parts) < MIN_PARTS:
         raise ValueError(
-            f"choose_rank compares parts of a network that share no node, at least {FEWEST} of "
-            f"{LEAST} nodes for each node of the motif; found {len(parts)} of {size} nodes. Choose "
-            f"a motif of fewer nodes than {motif.size}."
+            f"choose_rank compares parts of a network that share no node, at least {MIN_PARTS} of "
+            f"{PART_FACTOR} nodes for each node of the motif; found {len(parts)} of {size} nodes. "
+            f"Choose a motif of fewer nodes than {motif.size}."
         )
     n, root = PATCHES // len(parts), int(rng.integers(2**63))
     known = motif, model.chain, model.thin

@@ -24,9 +24,10 @@ from atomstream.problem.clock import Accuracy
 __all__ = ["Slices", "polish"]
 
 EXACT = Accuracy(gap=1e-9)
-FEW = 0.125  # of all entries: tensors in memory with fewer that are not 0 are swept by those alone
-GAIN = 1e-5  # of the objective: a sweep that gains less is the last one
-MOST = 500  # sweeps
+# Of all entries: tensors in memory with fewer that are not 0 are swept by those alone.
+MAX_STORED_SHARE = 0.125
+MIN_GAIN = 1e-5  # of the objective: a sweep that gains less is the last one
+MAX_SWEEPS = 500  # sweeps
 
 
 class Slices:
@@ -70,7 +71,7 @@ class Slices:
             return None
         if self._rows is None:
             # A file is read slice by slice, and an entry that is stored takes half as much again.
-            if type(X) is not np.ndarray or np.count_nonzero(X) > FEW * X.size:
+            if type(X) is not np.ndarray or np.count_nonzero(X) > MAX_STORED_SHARE * X.size:
                 return None
             rows = sp.csr_array(np.moveaxis(X, self._mode, 0).reshape(self._shape[0], -1))
         else:
@@ -126,14 +127,14 @@ def polish(model: Any, slices: Slices, n_sweeps: int | None, deadline: float) ->
     batch, before = slices.stored(model) if n_sweeps != 0 else None, np.inf
     light = None if batch is None else _light(model, batch)
     with one_blas_thread:
-        for _ in range(MOST if n_sweeps is None else n_sweeps):
+        for _ in range(MAX_SWEEPS if n_sweeps is None else n_sweeps):
             if time.monotonic() >= deadline:
                 break
             if light is None:
                 objective = _swept(model, slices)
             else:
                 objective = _swept_by_entries(model, batch, light, wanted=n_sweeps is None)
-            if n_sweeps is None and before - objective <= GAIN * objective:
+            if n_sweeps is None and before - objective <= MIN_GAIN * objective:
                 break
             before = objective
     if light is not None and len(light.memory.cross.left):

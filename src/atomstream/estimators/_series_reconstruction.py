@@ -18,7 +18,7 @@ from atomstream.estimators.nmf import OnlineNMF
 from atomstream.loop.algorithm import Algorithm
 from atomstream.streams import windows
 
-BLOCK = 4096  # windows reconstructed at a time
+WINDOWS_AT_ONCE = 4096  # windows reconstructed at a time
 
 
 class SeriesReconstruction(LearnerInside):
@@ -114,8 +114,8 @@ class SeriesReconstruction(LearnerInside):
         """Return the mean of all windows over each row, of those that hold an observed entry."""
         total, count = np.zeros_like(values), np.zeros((len(values), 1))
         algorithm, start = self._algorithm(self.alpha), 0
-        n_blocks = -(-(len(values) - self.window + 1) // BLOCK)
-        blocks = windows(self.levels_.apply(values), self.window, BLOCK)
+        n_blocks = -(-(len(values) - self.window + 1) // WINDOWS_AT_ONCE)
+        blocks = windows(self.levels_.apply(values), self.window, WINDOWS_AT_ONCE)
         for rows in followed(blocks, n_blocks, "coding windows"):
             seen = ~np.isnan(rows).all(axis=1)
             reconstruction = self._from_atoms(rows, algorithm)

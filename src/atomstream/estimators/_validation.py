@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, validate_data
 from atomstream.base.fixed import fixed_atoms
 from atomstream.base.matrices import Matrix, checked_numbers
 from atomstream.estimators._called import speaker
-from atomstream.estimators._entries import MOST_WEIGHT, EntryWeights, relative_weights
+from atomstream.estimators._entries import MAX_WEIGHT, EntryWeights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.losses import Loss
 from atomstream.problem.batch import Batch
@@ -212,9 +212,9 @@ def check_weights(sample_weight: ArrayLike | EntryWeights | None, X: Matrix) -> 
         raise ValueError(
             f"sample_weight must be finite and not negative, got a minimum of {weights.min()}."
         )
-    if weights.max(initial=0) > MOST_WEIGHT:
+    if weights.max(initial=0) > MAX_WEIGHT:
         raise ValueError(
-            f"sample_weight must be at most {MOST_WEIGHT:.0e}, got a maximum of {weights.max()}."
+            f"sample_weight must be at most {MAX_WEIGHT:.0e}, got a maximum of {weights.max()}."
         )
     return weights
 

@@ -16,7 +16,7 @@ from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
-BLOCK = 256  # frames, or pixels, coded at a time
+CODED_AT_ONCE = 256  # frames, or pixels, coded at a time
 
 
 class VideoCoding(LearnerInside):
@@ -43,7 +43,7 @@ class VideoCoding(LearnerInside):
         if self.mode == "frames":
             return np.concatenate([self._codes(rows) for rows in self._blocks(video)])
         whole = self._whole(video)
-        courses = pixel_courses(whole, range(whole[0].size), BLOCK)
+        courses = pixel_courses(whole, range(whole[0].size), CODED_AT_ONCE)
         codes = [self._codes(rows) for rows in courses]
         return np.concatenate(codes).reshape(*whole.shape[1:], -1)
 
@@ -64,7 +64,7 @@ class VideoCoding(LearnerInside):
             made = [self._reconstructed(rows) for rows in self._blocks(video)]
             return np.concatenate(made).reshape(-1, *self.frame_shape_)
         whole = self._whole(video)
-        courses = pixel_courses(whole, range(whole[0].size), BLOCK)
+        courses = pixel_courses(whole, range(whole[0].size), CODED_AT_ONCE)
         reconstruction = [self._reconstructed(rows).T for rows in courses]
         return np.concatenate(reconstruction, axis=1).reshape(whole.shape)
 
@@ -77,7 +77,7 @@ class VideoCoding(LearnerInside):
 
     def _blocks(self, video: object) -> Iterator[NDArray]:
         """Yield flattened frames, some at a time."""
-        for batch in in_batches([as_frames(video, grey=self.grey)], BLOCK):
+        for batch in in_batches([as_frames(video, grey=self.grey)], CODED_AT_ONCE):
             self._check_shape(batch[0].shape)
             yield np.stack(batch).reshape(len(batch), -1)
 

@@ -31,7 +31,8 @@ from atomstream.samplers.glauber import is_copy
 
 __all__ = ["NetworkDictionary"]
 
-SHARE = 1 / 3  # of the pairs that the motif leaves free, from which on atoms are single edges
+# Of the pairs that the motif leaves free, from which on atoms are single edges.
+MAX_ATOM_SHARE = 1 / 3
 NOTED = 64  # steps at which the usage of the atoms is kept
 
 
@@ -238,8 +239,12 @@ class NetworkDictionary(NetworkReconstruction):
 
     def _warn_of_many_atoms(self, network: Network) -> None:
         free, n_atoms = self.motif_.n_free_pairs(directed=network.directed), self.n_components
-        if n_atoms > SHARE * free:
-            enough = f", or at most {int(SHARE * free)} atoms" if free >= 1 / SHARE else ""
+        if n_atoms > MAX_ATOM_SHARE * free:
+            enough = (
+                f", or at most {int(MAX_ATOM_SHARE * free)} atoms"
+                if free >= 1 / MAX_ATOM_SHARE
+                else ""
+            )
             warnings.warn(
                 f"{counted(n_atoms, 'atom')} for a motif of {counted(self.motif_.size, 'node')} "
                 f"and {counted(free, 'pair')} of nodes without an edge of the motif: atoms will "

@@ -26,7 +26,7 @@ __all__ = ["VideoDictionary"]
 
 BATCH = {"frames": 1, "pixels": 256}
 PASSES = 10
-SMALL = 2**20  # most numbers of a video that is learned whole, each pass one step
+MAX_WHOLE_NUMBERS = 2**20  # most numbers of a video that is learned whole, each pass one step
 MOST_PASSES = 1000
 SETTLED = 1e-3  # stationarity at which such passes end
 EXACT = 1e-3  # accuracy of their codes: rough ones keep the dictionary from settling
@@ -195,7 +195,11 @@ class VideoDictionary(VideoCoding):
             self.__dict__.setdefault("frame_shape_", tuple(frames.shape[1:]))
             self._check_shape(tuple(frames.shape[1:]))
             n_pixels = int(np.prod(self.frame_shape_))
-            if self.n_epochs is None and self.batch_size is None and frames.size <= SMALL:
+            if (
+                self.n_epochs is None
+                and self.batch_size is None
+                and frames.size <= MAX_WHOLE_NUMBERS
+            ):
                 self._learn(self._settling(frames), None, horizon=n_pixels, tol=EXACT)
                 return self
             in_a_pass = -(-n_pixels // self._batch_size)

@@ -9,10 +9,10 @@ from atomstream.exceptions import InputError
 
 __all__ = ["allowed", "max_memory", "need", "size_of"]
 
-SHARE = 0.5  # of the memory of the machine, unless told otherwise
+MEMORY_SHARE = 0.5  # of the memory of the machine, unless told otherwise
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
-# Bytes that one thing that is read may take; None is `SHARE` of what there is.
+# Bytes that one thing that is read may take; None is `MEMORY_SHARE` of what there is.
 max_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 
 
@@ -41,7 +41,7 @@ def need(n_bytes: float, what: str) -> None:
 def allowed() -> float:
     """Return the bytes that one thing that is read may take."""
     told = max_memory.get()
-    return SHARE * memory_there() if told is None else told
+    return MEMORY_SHARE * memory_there() if told is None else told
 
 
 def size_of(n_bytes: float) -> str:

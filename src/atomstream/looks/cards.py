@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from atomstream.base.extras import library
 
 MOST_PIXELS = 64  # height and width of a small picture
-MOST_CURVES, MOST_PLACES = 4, 128  # curves in a picture, and places of a curve
+MAX_CURVES, MAX_PLACES = 4, 128  # curves in a picture, and places of a curve
 WIDTH, HEIGHT = 120.0, 60.0  # the box that curves are drawn in
 
 
@@ -172,8 +172,8 @@ def pictures(values: NDArray) -> list[Picture]:
 
 def curves(columns: NDArray) -> Picture:
     """Return the columns of an array of shape (n, n_curves) as curves."""
-    columns = np.nan_to_num(np.asarray(columns, np.float64)[:, :MOST_CURVES])
-    parts = np.array_split(columns, min(len(columns), MOST_PLACES))
+    columns = np.nan_to_num(np.asarray(columns, np.float64)[:, :MAX_CURVES])
+    parts = np.array_split(columns, min(len(columns), MAX_PLACES))
     means = np.array([part.mean(axis=0) for part in parts])
     low, high = float(means.min()), float(means.max())
     zero = _heights(np.zeros(1), low, high)[0] if low < 0 < high else None

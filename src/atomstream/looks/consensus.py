@@ -247,7 +247,7 @@ def intervals(
             axes.barh(places, entries, xerr=around, color=BLUE, ecolor=ORANGE, capsize=1.5)
             axes.set_yticks(places, [plain(name) for name in named], fontsize=TICK)
             axes.invert_yaxis()
-        elif len(entries) <= drawings.FEW:
+        elif len(entries) <= drawings.MAX_BARS:
             axes.errorbar(places, entries, around, fmt="o", color=BLUE, ecolor=ORANGE, markersize=3)
             axes.xaxis.get_major_locator().set_params(integer=True)
         else:

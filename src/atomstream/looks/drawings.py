@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from atomstream.base.matrices import Matrix
     from atomstream.watch.callbacks import History
 
-FEW = 32  # most features that are drawn as bars
+MAX_BARS = 32  # most features that are drawn as bars
 TINY = 1e-12
 DECADE = 10
 
@@ -227,7 +227,7 @@ def triples(
     if shape is not None:
         return _image_triples(X, X_hat, error, shape)
     grid, figure = panels(len(X), 2, 5.2, 1.5)
-    few = X.shape[1] <= FEW
+    few = X.shape[1] <= MAX_BARS
     for axes, sample, rebuilt in zip(grid, X, X_hat, strict=True):
         if few:
             axes.bar(range(len(sample)), np.nan_to_num(sample), color="0.8", label="sample")

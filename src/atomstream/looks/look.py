@@ -74,7 +74,7 @@ class Look:
         from atomstream.looks import drawings
 
         names = getattr(model, "feature_names_in_", None)
-        if names is None and model.components_.shape[1] > drawings.FEW:
+        if names is None and model.components_.shape[1] > drawings.MAX_BARS:
             return drawings.curves(model, **options)
         return drawings.bars(model, None if names is None else [*map(str, names)], **options)
 

@@ -10,7 +10,7 @@ from .consensus import usage_maps as usage_maps
 from .consensus import usage_maps_data as usage_maps_data
 from .convex import parts as parts
 from .convex import parts_data as parts_data
-from .drawings import FEW as FEW
+from .drawings import MAX_BARS as MAX_BARS
 from .drawings import atoms as atoms
 from .drawings import atoms_data as atoms_data
 from .drawings import bars as bars

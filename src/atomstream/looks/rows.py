@@ -239,7 +239,7 @@ def _scale(model: Any) -> Scaling:
 
 def _few(record: Record) -> bool:
     """Return whether atoms are shown by their features, rather than as patches or curves."""
-    named = record.names is not None or record.model.n_features_in_ <= drawings.FEW
+    named = record.names is not None or record.model.n_features_in_ <= drawings.MAX_BARS
     return named and record.shape is None
 
 

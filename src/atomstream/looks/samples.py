@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from atomstream.io.series_table import SeriesTable
 from atomstream.streams import windows
 
-__all__ = ["MOST", "SHOWN", "Sample", "Samples", "samples_of_windows"]
+__all__ = ["MAX_SAMPLES_PER_ATOM", "SHOWN", "Sample", "Samples", "samples_of_windows"]
 
-MOST = 4  # samples kept of each atom
+MAX_SAMPLES_PER_ATOM = 4  # samples kept of each atom
 SHOWN = 3  # series of a window that are drawn
-BLOCK = 4096  # windows coded at a time
+WINDOWS_AT_ONCE = 4096  # windows coded at a time
 MOST_BYTES = 1 << 23  # of all pictures
 
 
@@ -63,7 +63,7 @@ class Samples:
         """
         kept, self.n_seen = self._kept, self.n_seen + len(codes)
         codes = codes if self._codes is None else np.concatenate([self._codes, codes])
-        best = np.unique(np.argsort(-np.abs(codes), axis=0, kind="stable")[:MOST])
+        best = np.unique(np.argsort(-np.abs(codes), axis=0, kind="stable")[:MAX_SAMPLES_PER_ATOM])
         self._codes = codes[best]
         self._kept = [kept[i] if i < len(kept) else sample(i - len(kept)) for i in best.tolist()]
 
@@ -110,7 +110,7 @@ def samples_of_windows(
         text = ", ".join(str(table.names[series]) for series in largest)
         return Sample(f"{table.labels[first]} to {table.labels[last]}", text, near[:, largest])
 
-    for rows in windows(values, size, BLOCK, stride=stride):
+    for rows in windows(values, size, WINDOWS_AT_ONCE, stride=stride):
         whole = np.flatnonzero(~np.isnan(rows).any(axis=1))
         if len(whole):
             found.look(code(rows[whole]), partial(window, (n_windows + whole) * stride))

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["by_similarity"]
 
-MOST = 300  # atoms whose tree is turned so that neighbouring leaves are as near as can be
+MAX_TREE_ATOMS = 300  # atoms whose tree is turned so that neighbouring leaves are as near as can be
 
 
 def by_similarity(atoms: ArrayLike) -> NDArray:
@@ -35,6 +35,6 @@ def by_similarity(atoms: ArrayLike) -> NDArray:
     cosines = rows @ rows.T
     cosines = np.abs(cosines) if (rows < 0).any() else cosines
     distances = np.clip(1 - cosines, 0, 2)[np.triu_indices(len(rows), 1)]
-    tree = linkage(distances, "average", optimal_ordering=len(rows) <= MOST)
+    tree = linkage(distances, "average", optimal_ordering=len(rows) <= MAX_TREE_ATOMS)
     order: NDArray = leaves_list(tree)
     return order

@@ -26,7 +26,7 @@ __all__ = ["first_dictionary"]
 
 ACCURACY = Accuracy(violation=0.05)  # of the codes that starts are compared by
 CLEARLY = 0.9  # of the other start's loss: what the atoms of least squares have to be below
-LEAST = 0.05  # of the mean row: what entries are raised to, for zeros would not move
+MIN_ENTRY_SHARE = 0.05  # of the mean row: what entries are raised to, for zeros would not move
 
 
 def first_dictionary(
@@ -83,5 +83,5 @@ def _least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:
     state = State(start, memory, Usage(start.shape[0]))
     for _ in rounds([batch], state, squared, Clock(Harmonic())):
         pass
-    found = np.maximum(state.dictionary.atoms(), LEAST * mean_row(batch, atoms))
+    found = np.maximum(state.dictionary.atoms(), MIN_ENTRY_SHARE * mean_row(batch, atoms))
     return Rows(atoms.normalize(found))

@@ -21,13 +21,13 @@ __all__ = ["Reactive"]
 
 FRESH = Constant(weight=0.5)  # of the newest batch in the memory of the second learner
 BATCHES = 2.0  # that the first learner stands for once it has taken the second one's memory
-FIRST = 10  # batches before anything is judged
+MIN_BATCHES = 10  # batches before anything is judged
 LEVEL = 5.0  # of the sum of gains, in standard deviations of a gain
-JUMP, LEAST_JUMP = 5.0, 0.4  # of the logarithm of a loss: standard deviations, and at least so much
-NEAR = 0.02  # weight of the newest gain in their spread
-RECENT = 0.03  # least weight of the newest loss in the level of losses
-CLIP = 3.0  # standard deviations beyond which a gain tells nothing of the spread
-LEAST_SPREAD = 0.01  # of a gain: losses that differ by less are equal
+JUMP, MIN_JUMP = 5.0, 0.4  # of the logarithm of a loss: standard deviations, and at least so much
+GAIN_WEIGHT = 0.02  # weight of the newest gain in their spread
+MIN_LOSS_WEIGHT = 0.03  # least weight of the newest loss in the level of losses
+MAX_GAIN = 3.0  # standard deviations beyond which a gain tells nothing of the spread
+MIN_SPREAD = 0.01  # of a gain: losses that differ by less are equal
 
 
 class Reactive:
@@ -112,20 +112,20 @@ class Reactive:
     def _judge(self, loss: float, gain: float) -> bool:
         """Take in the logarithm of a loss and a gain; return whether to change over."""
         total, square, n_gains, level, variance, n_losses = self.numbers.tolist()
-        jump = max(JUMP * math.sqrt(variance), LEAST_JUMP)
-        if n_losses > FIRST and loss - level > jump:
+        jump = max(JUMP * math.sqrt(variance), MIN_JUMP)
+        if n_losses > MIN_BATCHES and loss - level > jump:
             self.numbers = np.array([0.0, square, n_gains, 0.0, 0.0, 0.0])  # the level is another
             return True
-        if n_gains > FIRST:
+        if n_gains > MIN_BATCHES:
             # Not from their mean: what counts is that the second learner is better at all.
             total = summed(total, gain / math.sqrt(square))
         if total > LEVEL:
             self.numbers = np.array([0.0, square, n_gains, level, variance, n_losses])
             return True
         n_gains, n_losses = n_gains + 1, n_losses + 1
-        near = max(NEAR, 1 / n_gains)
-        known = min(gain**2, CLIP**2 * square) if n_gains > FIRST else gain**2
-        square = max(square + near * (known - square), LEAST_SPREAD**2)
-        level, variance = moved(level, variance, loss, max(RECENT, 1 / n_losses))
+        near = max(GAIN_WEIGHT, 1 / n_gains)
+        known = min(gain**2, MAX_GAIN**2 * square) if n_gains > MIN_BATCHES else gain**2
+        square = max(square + near * (known - square), MIN_SPREAD**2)
+        level, variance = moved(level, variance, loss, max(MIN_LOSS_WEIGHT, 1 / n_losses))
         self.numbers = np.array([total, square, n_gains, level, variance, n_losses])
         return False

@@ -15,10 +15,10 @@ from atomstream.base.fields import array, one_of
 __all__ = ["SCALES", "Scaling", "dominance", "dominant"]
 
 SCALES = ("none", "std", "max", "log1p", "tfidf")
-LEAST_ROWS, LEAST_COLUMNS = 20, 3  # on which it makes sense to ask for a dominant column
+MIN_ROWS, MIN_COLUMNS = 20, 3  # on which it makes sense to ask for a dominant column
 ENOUGH_ROWS = 2000  # of many, to look for it
-BLOCK = 2**18  # numbers that are squared at a time
-MOST = 0.5  # share of the energy that one column may have
+SQUARED_AT_ONCE = 2**18  # numbers that are squared at a time
+MAX_ENERGY_SHARE = 0.5  # share of the energy that one column may have
 
 
 class _Sums(NamedTuple):
@@ -171,11 +171,11 @@ def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None
     None where no column has it, and for fewer than 3 columns or 20 rows. Of many rows some 2,000,
     evenly spread, are looked at.
     """
-    if X.shape[0] < LEAST_ROWS or X.shape[1] < LEAST_COLUMNS:
+    if X.shape[0] < MIN_ROWS or X.shape[1] < MIN_COLUMNS:
         return None
     some = slice(None, None, 1 + X.shape[0] // ENOUGH_ROWS)
     X, weights = X[some], None if weights is None else weights[some]
-    size = X.shape[0] if sp.issparse(X) else max(BLOCK // X.shape[1], 1)
+    size = X.shape[0] if sp.issparse(X) else max(SQUARED_AT_ONCE // X.shape[1], 1)
     energy = np.zeros(X.shape[1])
     with np.errstate(over="ignore"):
         for start in range(0, X.shape[0], size):
@@ -185,7 +185,7 @@ def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None
             energy += _total(values.astype(np.float64) ** 2, columns, row_weights, X.shape[1])
         total = energy.sum()
     top = int(energy.argmax())
-    if not (np.isfinite(total) and energy[top] > MOST * total):
+    if not (np.isfinite(total) and energy[top] > MAX_ENERGY_SHARE * total):
         return None
     return top, float(energy[top] / total)
 

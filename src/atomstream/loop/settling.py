@@ -15,18 +15,18 @@ from atomstream.memory.state import State
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy, Clock
 
-__all__ = ["MOST", "rounds"]
+__all__ = ["MAX_ROUNDS", "rounds"]
 
 log = logging.getLogger(__name__)
 
-GAIN = 3e-4  # share of the objective that a round gains at least, unless it is the last one
+MIN_GAIN = 3e-4  # share of the objective that a round gains at least, unless it is the last one
 EXACT = 0.03  # share of the first objective: what is below counts as that, for it may end at zero
-MOST = 500  # rounds
+MAX_ROUNDS = 500  # rounds
 UPDATES = 3  # of the dictionary in a round
 ACCURACY = Accuracy(violation=1e-3, gap=1e-9)  # of codes
 # Codes of more atoms than features are not unique. Where there are many, exact ones take ten times
 # as long, for nothing.
-ROUGH, MANY = Accuracy(violation=0.05, gap=1e-9), 64
+ROUGH, MANY_ATOMS = Accuracy(violation=0.05, gap=1e-9), 64
 
 
 def rounds(
@@ -34,7 +34,7 @@ def rounds(
     state: State,
     algorithm: Algorithm,
     clock: Clock,
-    most: int = MOST,
+    most: int = MAX_ROUNDS,
     gain: float | None = None,
 ) -> Iterator[Progress]:
     """Learn from all of the data in every round, until a round gains next to nothing.
@@ -62,8 +62,8 @@ def rounds(
         After every round, with the last block.
     """
     n_components, n_features = state.dictionary.shape
-    gain = GAIN if gain is None else gain
-    redundant = n_components > max(n_features, MANY) and algorithm.objective.loss.quadratic
+    gain = MIN_GAIN if gain is None else gain
+    redundant = n_components > max(n_features, MANY_ATOMS) and algorithm.objective.loss.quadratic
     accuracy = ROUGH if redundant else ACCURACY
     codes: list[Codes | None] = [None] * len(batches)
     first = before = np.inf

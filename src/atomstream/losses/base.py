@@ -15,7 +15,8 @@ from atomstream.dictionaries.base import Dictionary
 __all__ = ["Entrywise", "Loss"]
 
 CACHE = 1 << 15  # numbers that stay in the cache between one operation and the next
-BLOCK = 1 << 20  # numbers that are dense at a time where sparse data must meet their reconstruction
+# Numbers that are dense at a time where sparse data must meet their reconstruction.
+DENSE_NUMBERS = 1 << 20
 
 
 class Loss(Part, ABC):
@@ -94,7 +95,7 @@ class Loss(Part, ABC):
 
     def sparse_value(self, X: sp.csr_array, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sparse row at its code, a block of rows at a time."""
-        values, size = np.empty(X.shape[0]), max(1, BLOCK // X.shape[1])
+        values, size = np.empty(X.shape[0]), max(1, DENSE_NUMBERS // X.shape[1])
         for start in range(0, len(values), size):
             rows = slice(start, start + size)
             values[rows] = self.value(X[rows].toarray(), dictionary.decode(codes[rows]))
@@ -148,7 +149,7 @@ def reconstruct_at(X: sp.csr_array, codes: NDArray, atoms: NDArray) -> NDArray:
     """Return the reconstruction at the stored entries of sparse rows, (n_stored,)."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     y, columns = np.empty(len(rows), codes.dtype), np.ascontiguousarray(atoms.T)
-    size = max(1, BLOCK // max(codes.shape[1], 1))
+    size = max(1, DENSE_NUMBERS // max(codes.shape[1], 1))
     for start in range(0, len(y), size):
         part = slice(start, start + size)
         y[part] = np.einsum("ij,ij->i", codes[rows[part]], columns[X.indices[part]])

@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import kl_div
 
-from atomstream.base.checks import MOST_NUMBER
+from atomstream.base.checks import MAX_NUMBER
 from atomstream.base.parameters import number, one_of
 from atomstream.losses.base import Entrywise
 
 __all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
 
-FINITE, ZEROS = number(-MOST_NUMBER), one_of("floor", "refuse")
+FINITE, ZEROS = number(-MAX_NUMBER), one_of("floor", "refuse")
 # Parameters as near to a limit as this are the limit: the general formula cancels there.
 LIMIT = 1e-7
-FAR = -0.999  # of (x - y) / y: there 1 + (x - y) / y has lost three digits
+MAX_CANCELLATION = -0.999  # of (x - y) / y: there 1 + (x - y) / y has lost three digits
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class ItakuraSaito(Entrywise):
         # x/y - 1 - log(x/y) without the cancellation that comes where x is near y; where x is far
         # below y, it is 1 + excess that cancels.
         excess = (x - y) / y
-        far = excess < FAR
+        far = excess < MAX_CANCELLATION
         logs = np.log1p(np.where(far, 0, excess))
         with np.errstate(divide="ignore"):
             logs[far] = np.log(x[far]) - np.log(y[far])

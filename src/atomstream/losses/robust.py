@@ -13,7 +13,7 @@ from atomstream.losses.base import Entrywise, Loss, _double
 
 __all__ = ["L1", "L2", "Huber"]
 
-SMALL = 1e-6  # errors below this share of the data have the weight of that share
+MIN_ERROR_SHARE = 1e-6  # errors below this share of the data have the weight of that share
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class L1(Entrywise):
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
         """Return w y and w x, w = 1 / |x - y|, errors being at least 1e-6 of the row's mean."""
         # An error of zero would weigh infinitely, and its entry never move again.
-        least = SMALL * np.abs(X).mean(axis=1, keepdims=True) + np.finfo(Y.dtype).tiny
+        least = MIN_ERROR_SHARE * np.abs(X).mean(axis=1, keepdims=True) + np.finfo(Y.dtype).tiny
         weights = 1 / np.maximum(np.abs(X - Y), least)
         return weights * Y, weights * X
 
@@ -109,6 +109,7 @@ class L2(Loss):
         """Return w y and w x with w one over the length of the row's error."""
         lengths: Any = np.linalg.norm(X - Y, axis=1, keepdims=True)
         weights = 1 / np.maximum(
-            lengths, SMALL * np.linalg.norm(X, axis=1, keepdims=True) + np.finfo(Y.dtype).tiny
+            lengths,
+            MIN_ERROR_SHARE * np.linalg.norm(X, axis=1, keepdims=True) + np.finfo(Y.dtype).tiny,
         )
         return weights * Y, weights * X

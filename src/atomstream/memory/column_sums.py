@@ -14,7 +14,8 @@ from atomstream.dictionaries.normalized import Normalized
 
 __all__ = ["ColumnSums"]
 
-FLOOR = 1e-8  # of an atom's mean entry that each of its entries has more than its sums say
+# Of an atom's mean entry that each of its entries has more than its sums say.
+MIN_ENTRY_SHARE = 1e-8
 SMALLEST = 1e-60  # of the common factors: before, they are multiplied in
 RENEWED = 4096  # changes after which running sums are formed anew: rounding adds up
 
@@ -112,13 +113,13 @@ class ColumnSums:
         """Return the sums of the atoms where P and N alone decide, without a set."""
         with np.errstate(divide="ignore", invalid="ignore"):
             lengths = self.sizes * _raised(self.unit / self.plus, self.power)
-        return np.where(self.sizes > 0, lengths, 0.0) * (1 + FLOOR)
+        return np.where(self.sizes > 0, lengths, 0.0) * (1 + MIN_ENTRY_SHARE)
 
     def atoms(self, total: float, dtype: Any) -> Normalized:
         """Return the atoms that minimise the majoriser on a simplex, none of their entries 0."""
-        share = total / (1 + FLOOR)
+        share = total / (1 + MIN_ENTRY_SHARE)
         sizes = np.where(self.sizes > 0, self.sizes, 1.0)
-        scale = share / sizes, share * FLOOR / self.counts.shape[0]
+        scale = share / sizes, share * MIN_ENTRY_SHARE / self.counts.shape[0]
         return Normalized(self.counts, self.power, (self.sizes, self.inner), scale, dtype)
 
 

@@ -15,7 +15,8 @@ from atomstream.losses import squared_norms
 
 __all__ = ["Batch"]
 
-FEW = 0.25  # of the features: a batch with entries in more of them is learned from as a whole
+# Of the features: a batch with entries in more of them is learned from as a whole.
+MAX_TOUCHED_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -119,14 +120,14 @@ class Batch:
             return None
         n_features = self.X.shape[1]
         if isinstance(self.X, np.ndarray):
-            if not len(self.X) or np.count_nonzero(self.X[0]) > FEW * n_features:
+            if not len(self.X) or np.count_nonzero(self.X[0]) > MAX_TOUCHED_SHARE * n_features:
                 return None
             seen = self.X.any(axis=0)
         else:
             seen = np.zeros(n_features, bool)
             seen[self.X.indices[self.X.data != 0]] = True
         features = np.flatnonzero(seen)
-        return features if 0 < len(features) <= FEW * n_features else None
+        return features if 0 < len(features) <= MAX_TOUCHED_SHARE * n_features else None
 
     def merged(self, features: NDArray) -> Batch:
         """Return the samples on these features, and all others, where they are 0, as one more."""

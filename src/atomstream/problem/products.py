@@ -27,7 +27,7 @@ __all__ = ["DenseProducts", "Products", "SparseProducts", "losses", "products"]
 Entries: TypeAlias = "float | NDArray | sp.csr_array"
 LEAST_CURVATURE = 0.1  # of the majoriser's, that the model of a Newton step has at least
 ROWS = 1024  # that are dense at a time
-LEAST = {  # of a reconstruction that is divided by
+MIN_DIVISOR = {  # of a reconstruction that is divided by
     np.dtype(np.float32): 1e-12,
     np.dtype(np.float64): 1e-100,
 }
@@ -151,7 +151,7 @@ class DenseProducts(Products):
         self.is_complete = mask is None
         # Such losses divide by the reconstruction or take its power: it is kept off zero.
         nonnegative = loss.exponents is not None or loss.reconstruction == "positive"
-        self._least = LEAST[atoms.dtype] if nonnegative else None
+        self._least = MIN_DIVISOR[atoms.dtype] if nonnegative else None
 
     def of(self, rows: NDArray) -> DenseProducts:
         """Return the products of some of the rows."""
@@ -348,7 +348,7 @@ class SparseProducts(Products):
 
         y = np.empty(len(self._X.data), self._atoms.dtype)
         reconstruct(y, codes, self._X.indptr, self._X.indices, self._columns)
-        return np.maximum(y, LEAST[y.dtype], out=y)
+        return np.maximum(y, MIN_DIVISOR[y.dtype], out=y)
 
     def _with(self, data: NDArray) -> sp.csr_array:
         return sp.csr_array((data, self._X.indices, self._X.indptr), self._X.shape)

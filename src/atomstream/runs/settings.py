@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 from atomstream.base.parameters import Kind, Parameter, number, whole
 from atomstream.estimators._foreign import RENAMED
 
-MOST = 2**31
+MAX_COUNT = 2**31
 DOMAIN = "domain"  # the key of a run.toml that names the task
 
 
@@ -193,8 +193,8 @@ def _check_bounds(each: Field[Any], value: object) -> None:
     kind, name = each.metadata.get("kind"), each.name
     if kind is not None and not kind.accepts(value):
         raise ValueError(f"{name} is {value!r}, needed is {kind}.")
-    if isinstance(value, int | float) and value > MOST:
-        raise ValueError(f"{name} is {value!r}, needed is at most {MOST}.")
+    if isinstance(value, int | float) and value > MAX_COUNT:
+        raise ValueError(f"{name} is {value!r}, needed is at most {MAX_COUNT}.")
 
 
 def _check_text(value: object) -> None:

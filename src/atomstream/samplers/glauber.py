@@ -18,10 +18,10 @@ from atomstream.samplers.base import MotifChain
 
 __all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
 
-MOST = 50_000_000  # maps that are looked at when copies are listed
+MAX_MAPS = 50_000_000  # maps that are looked at when copies are listed
 LARGEST = "give Network.largest_component() (on the command line --largest-component)"
 DENSE = 0.25  # share of all pairs: a network with more edges is looked at as a matrix too
-TRIES = 1000  # starts that are grown before a chain gives up
+MAX_STARTS = 1000  # starts that are grown before a chain gives up
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +93,14 @@ class MotifGlauber(MotifChain[int]):
         bound = _edges_by_node(self.motif, order)
         chances = self.network.node_weights / self.network.node_weights.sum()
         source = source_of(rng)
-        for _ in range(TRIES):
+        for _ in range(MAX_STARTS):
             state = np.full(self.motif.size, -1, dtype=np.int64)
             state[order[0]] = rng.choice(self.network.n_nodes, p=chances)
             if grow(source, state, order, bound, self._lists, self._edges):
                 return state
         raise ValueError(
-            f"No copy of the motif of {self.motif.size} nodes was found from {TRIES} random nodes "
-            "of the network."
+            f"No copy of the motif of {self.motif.size} nodes was found from {MAX_STARTS} random "
+            "nodes of the network."
         )
 
     def step(self, rng: np.random.Generator, state: NDArray) -> tuple[NDArray, int]:
@@ -222,7 +222,7 @@ def homomorphisms(
 
 
 def _check_small(network: Network, n_states: int) -> None:
-    if n_states * network.n_nodes > MOST:
+    if n_states * network.n_nodes > MAX_MAPS:
         raise ValueError(
             f"A network of {network.n_nodes} nodes has too many copies of the motif to list them "
             "all; use a chain."

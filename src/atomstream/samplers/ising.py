@@ -12,7 +12,7 @@ from atomstream.samplers.base import Chain
 
 __all__ = ["IsingGibbs"]
 
-MOST = 2**31  # sites along a side
+MAX_SIDE = 2**31  # sites along a side
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class IsingGibbs(Chain[int]):
         if (
             len(self.shape) != 2
             or not whole
-            or not least <= min(self.shape) <= max(self.shape) <= MOST
+            or not least <= min(self.shape) <= max(self.shape) <= MAX_SIDE
         ):
             raise ValueError(
                 f"IsingGibbs needs a shape of two sides of at least {least}, got {self.shape!r}."

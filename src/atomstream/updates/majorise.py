@@ -13,7 +13,7 @@ from atomstream.base.fixed import Fixed, are_fixed
 from atomstream.base.parameters import whole
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses.majorisers import exponents_of, power_step, times_power
-from atomstream.memory.column_sums import FLOOR, ColumnSums
+from atomstream.memory.column_sums import MIN_ENTRY_SHARE, ColumnSums
 from atomstream.memory.majorant import Majorants, MajorantSums
 from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty
@@ -26,7 +26,8 @@ from atomstream.updates.block_coordinate import _size_is_free, _sweep
 
 __all__ = ["Majorise"]
 
-NEAR = 0.1  # a Newton step leaves this share of every entry: past majorisers are steep near zero
+# A Newton step leaves this share of every entry: past majorisers are steep near zero.
+LEFT_OF_ENTRY = 0.1
 NOTHING = 1e-12  # an atom with less of the largest energy is used by nothing but rounding
 
 
@@ -151,12 +152,12 @@ class Majorise(Updater[State[Rows, Majorants]]):
         proposal = atoms.copy()
         _sweep(proposal, memory.gram, memory.cross, penalty, self.damping, self.fixed)
         # Past majorisers grow without bound near zero; a quadratic does not know that.
-        return np.maximum(proposal, NEAR * atoms)
+        return np.maximum(proposal, LEFT_OF_ENTRY * atoms)
 
 
 def _raise(atoms: NDArray) -> None:
     """Raise zeros, which would stay zeros, in place."""
-    np.maximum(atoms, FLOOR * atoms.mean(axis=1, keepdims=True), out=atoms)
+    np.maximum(atoms, MIN_ENTRY_SHARE * atoms.mean(axis=1, keepdims=True), out=atoms)
 
 
 def _loss(atoms: NDArray, objective: Objective, latest: Sequence[Explained]) -> float:

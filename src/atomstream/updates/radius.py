@@ -16,7 +16,7 @@ from atomstream.penalties.base import TINY, Penalty
 
 __all__ = ["minimise_within", "project_within"]
 
-MOST = 500  # accelerated steps for one block
+MAX_STEPS = 500  # accelerated steps for one block
 STILL = 1e-7  # a step this short, as a share of the way made or of the radius, ends them
 
 
@@ -86,7 +86,7 @@ def minimise_within(
     smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
     point = ahead = start
     pace = 1.0
-    for _ in range(MOST):
+    for _ in range(MAX_STEPS):
         moved = project_within(ahead - (gram @ ahead - cross) / smoothness, centre, radius, penalty)
         change = moved - point
         if np.vdot(ahead - moved, change) > 0:  # uphill: begin anew from here

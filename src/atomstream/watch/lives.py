@@ -17,7 +17,7 @@ __all__ = ["AtomsOverTime", "Event", "Moment", "atoms_over_time", "lives_of"]
 
 HALF = 0.5  # share of what one atom leaves of another that a second one must explain
 NEAREST = 4  # atoms that may have been one with another are looked for among the most alike
-ENOUGH = 0.05  # share of an atom that may stay unexplained: then one atom is enough
+MAX_UNEXPLAINED = 0.05  # share of an atom that may stay unexplained: then one atom is enough
 UNUSED = 0.01  # of the mean share: an atom that is used less rests
 
 
@@ -227,7 +227,7 @@ def _whole(
         rest = pairs[whole]
         left = _left(wholes[whole], rests[[rest]], signed)
         both = _left(wholes[whole], np.array([rests[rest], part]), signed)
-        if left > ENOUGH and both <= (1 - HALF) * left:
+        if left > MAX_UNEXPLAINED and both <= (1 - HALF) * left:
             gains[whole] = left - both
     return max(gains, key=gains.__getitem__) if gains else None
 

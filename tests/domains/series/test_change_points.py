@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.domains.series.change_points import FLOOR, change_points, normal_scores, split_gains
+from atomstream.domains.series.change_points import (
+    MIN_SPREAD,
+    change_points,
+    normal_scores,
+    split_gains,
+)
 
 
 def remembering(rho, seed, n=150, r=4):
@@ -27,7 +32,8 @@ def test_gains_are_those_of_the_definition():
             for row in one.T:
                 if 4 <= place <= 16 and row.var():
                     parts = [
-                        max(part.var() / row.var(), FLOOR) for part in (row[:place], row[place:])
+                        max(part.var() / row.var(), MIN_SPREAD)
+                        for part in (row[:place], row[place:])
                     ]
                     expected -= 0.5 * (place * np.log(parts[0]) + (20 - place) * np.log(parts[1]))
             assert_allclose(gains[number, place], expected, atol=1e-12)

@@ -24,12 +24,12 @@ from atomstream.io.heads import chosen
 from atomstream.io.lines import text_lines
 from atomstream.io.source import reading
 
-__all__ = ["BLOCK", "Genes", "batches", "blocks", "named", "overdispersed", "read", "scaled"]
+__all__ = ["BLOCK_CELLS", "Genes", "batches", "blocks", "named", "overdispersed", "read", "scaled"]
 
-BLOCK = 4096  # cells
+BLOCK_CELLS = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
 PARTS = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")  # of a store, beside the counts
-BINS, LEAST = 20, 20  # of genes with similar means, and genes in each
+BINS, MIN_GENES_PER_BIN = 20, 20  # of genes with similar means, and genes in each
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
         raise ValueError("No gene varies from cell to cell; are these counts?")
     dispersion = np.log(variance[seen] / mean[seen])
     score = np.empty(len(seen))
-    n_bins = min(BINS, max(len(seen) // LEAST, 1))
+    n_bins = min(BINS, max(len(seen) // MIN_GENES_PER_BIN, 1))
     for members in np.array_split(np.argsort(mean[seen], kind="stable"), n_bins):
         centred = dispersion[members] - np.median(dispersion[members])
         spread = np.median(np.abs(centred))
@@ -136,7 +136,7 @@ def named(data: Any, columns: Sequence[str]) -> Genes:
 def _moments(data: Any) -> tuple[NDArray, NDArray]:
     """Return mean and variance of each gene over all cells."""
     total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
-    for block in blocks(data, BLOCK):
+    for block in blocks(data, BLOCK_CELLS):
         total += np.asarray(block.sum(axis=0)).ravel()
         squares += np.asarray(block.multiply(block).sum(axis=0)).ravel()
     mean = total / data.n_obs
@@ -170,7 +170,7 @@ def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.cs
 def scaled(data: Any, genes: Genes, size: int, start: int = 0) -> Iterator[sp.csr_array]:
     """Yield the cells from one on in blocks, as `batches` does."""
     scale = sp.diags_array(1 / genes.deviation)
-    for block in blocks(data, max(BLOCK // size, 1) * size, start):
+    for block in blocks(data, max(BLOCK_CELLS // size, 1) * size, start):
         rows = sp.csr_array(block[:, genes.places] @ scale, dtype=np.float32)
         for first in range(0, rows.shape[0], size):
             yield rows[first : first + size]
@@ -214,7 +214,7 @@ def _check_claim(path: Path, name: str, array: Any, on_disk: bool) -> None:
     shape = (array.chunks or (0,)) if on_disk and not pointers else array.shape
     need(2.0 * math.prod(shape or ()) * array.dtype.itemsize, f"{name!r} of {path}")
     if pointers:
-        rows = np.append(array[::BLOCK], array[-1:]).astype(np.float64)
+        rows = np.append(array[::BLOCK_CELLS], array[-1:]).astype(np.float64)
         need(16.0 * np.abs(np.diff(rows)).max(initial=0), f"A block of {name!r} of {path}")
 
 

@@ -12,7 +12,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from atomstream.domains.cells.counts import BLOCK, blocks
+from atomstream.domains.cells.counts import BLOCK_CELLS, blocks
 from atomstream.exceptions import InputError
 
 __all__ = ["write_tables"]
@@ -94,7 +94,7 @@ def _on_all_genes(data: Any, usages: NDArray, shares: NDArray) -> tuple[NDArray,
     total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
     by_usage, by_share = np.zeros((data.n_vars, k)), np.zeros((data.n_vars, k))
     start = 0
-    for counts in blocks(data, BLOCK):
+    for counts in blocks(data, BLOCK_CELLS):
         cells = slice(start, start + counts.shape[0])
         depth = np.asarray(counts.sum(axis=1)).ravel()
         rows = counts.multiply((MILLION / np.where(depth > 0, depth, 1))[:, None]).tocsr()

@@ -21,8 +21,9 @@ __all__ = [
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
 NORMAL_QUARTILE = 0.6744897501960817  # median of |z| for standard normal z
 BYTE = 255  # white in 8 bits
-FAR = 10.0  # floats beyond this are not in units of white, however noisy
-ENOUGH = 1e-3  # weighted share of observed pixels around a hole that suffices for a guess
+MAX_FLOAT_IN_WHITE = 10.0  # floats beyond this are not in units of white, however noisy
+# Weighted share of observed pixels around a hole that suffices for a guess.
+MIN_OBSERVED_WEIGHT = 1e-3
 
 
 def as_image(image: object, *, holes: bool = False, scaled: bool = True) -> NDArray:
@@ -62,7 +63,7 @@ def check_white(image: NDArray, observed: NDArray | bool = True) -> None:
     low = float(np.fmin.reduce(image, axis=None, initial=0, where=observed))
     high = float(np.fmax.reduce(image, axis=None, initial=0, where=observed))
     most = max(-low, high)
-    if most > FAR if image.dtype.kind == "f" else 0 < most <= BYTE:
+    if most > MAX_FLOAT_IN_WHITE if image.dtype.kind == "f" else 0 < most <= BYTE:
         raise ValueError(
             f"The image of {image.dtype} has values from {low:.4g} to {high:.4g} where white is "
             f"{white(image):.10g}; convert to uint8 or divide by {BYTE}."
@@ -151,8 +152,8 @@ def fill(image: NDArray, observed: NDArray) -> NDArray:
             break
         mass = gaussian_filter(observed.astype(known.dtype), width, axes=(0, 1), mode="constant")
         total = gaussian_filter(known, width, axes=(0, 1), mode="constant")
-        mean = total / np.maximum(mass, ENOUGH)
-        near = open_ & (mass > ENOUGH)
+        mean = total / np.maximum(mass, MIN_OBSERVED_WEIGHT)
+        near = open_ & (mass > MIN_OBSERVED_WEIGHT)
         guess, open_ = np.where(near, mean, guess), open_ & ~near
         width *= 2
     return guess

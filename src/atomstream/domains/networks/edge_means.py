@@ -15,7 +15,8 @@ __all__ = ["EdgeMeans"]
 # memory together.
 SHARDS = 64
 KEYS = 2**32 - 1  # most pairs in a shard, so that four bytes name one
-FEW, FULL, GROWTH = 64, 0.88, 1.15  # places of a new table; share that may be filled; growth
+# Places of a new table; share that may be filled; growth.
+TABLE_SIZE, MAX_LOAD, GROWTH = 64, 0.88, 1.15
 PAGES = 2**14  # size from which on a table has memory pages of its own
 
 
@@ -68,7 +69,7 @@ class EdgeMeans:
         spread = np.ones(1) if weights is None else np.repeat(weights, len(tails))[order]
         for number, start, end in zip(numbers.tolist(), starts, ends, strict=True):
             if number not in self._shards:
-                self._shards[number] = _Table(FEW, self._kind)
+                self._shards[number] = _Table(TABLE_SIZE, self._kind)
             own = spread if weights is None else spread[start:end]
             self._shards[number].add(keys[start:end], values[start:end], own)
 
@@ -112,7 +113,7 @@ class _Table:
 
         done = 0
         while done < len(keys):
-            most = int(FULL * len(self.keys))
+            most = int(MAX_LOAD * len(self.keys))
             table = (self.keys, self.sums, self.weights)
             done, self.filled = add(table, self.filled, most, (keys, values, weights), done)
             if done < len(keys):

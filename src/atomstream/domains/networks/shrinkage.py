@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["Scores", "Shrinkage"]
 
 OUTSIDE = 0.05  # probability below and above an interval
-LEAST = 1e-9  # scale of the noise as a share of the base rate, so that laws have a width
+MIN_NOISE_SCALE = 1e-9  # scale of the noise as a share of the base rate, so that laws have a width
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Shrinkage:
         else:  # no pair was visited twice: half of the variance counts as noise
             spread = between / total / 2
             scale = spread / mean
-        scale = max(scale, LEAST * mean)
+        scale = max(scale, MIN_NOISE_SCALE * mean)
         # The base rate itself rests on no more than all proposals.
         strength = scale * mean / max(spread, scale * mean / total)
         weights = visits / (visits + strength)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["ChangePoints", "change_points"]
 
 # Least variance of a segment, as a share of the whole: a constant one would gain infinitely much.
-FLOOR = 0.1
-MOST = 2**22  # most numbers of surrogates in memory at a time
+MIN_SPREAD = 0.1
+MAX_SURROGATE_NUMBERS = 2**22  # most numbers of surrogates in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def split_gains(series: NDArray, min_size: int) -> NDArray:
     )
     left = squares / before - (sums / before) ** 2
     right = (n - squares) / (n - before) - (sums / (n - before)) ** 2
-    left, right = np.log(np.maximum(left, FLOOR)), np.log(np.maximum(right, FLOOR))
+    left, right = np.log(np.maximum(left, MIN_SPREAD)), np.log(np.maximum(right, MIN_SPREAD))
     logs = before * left + (n - before) * right
     gains = np.zeros(series.shape[:2])
     gains[:, min_size : n - min_size + 1] = -0.5 * np.where(whole > 0, logs, 0).sum(axis=2)
@@ -190,7 +190,7 @@ def _surrogates(
 ) -> NDArray:
     """Return the best gain of each of ``n_draws`` surrogates, made of blocks of scores."""
     n, best = len(scores), np.empty(n_draws)
-    several = max(1, MOST // scores.size)
+    several = max(1, MAX_SURROGATE_NUMBERS // scores.size)
     for first in range(0, n_draws, several):
         n_sets = min(several, n_draws - first)
         starts = rng.integers(n, size=(n_sets, -(-n // block), 1))

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["UNITS", "fitting", "spans"]
 
 UNITS = ("D", "W", "M", "Y")
-ENOUGH = 8  # spans that show a course
+MIN_SPANS = 8  # spans that show a course
 
 
 def spans(
@@ -28,7 +28,7 @@ def spans(
 def fitting(times: NDArray) -> str:
     """Return the longest unit of which dates cover 8 spans or more; days where none does."""
     for freq in reversed(UNITS):
-        if len(_calendar(times, freq)[0]) >= ENOUGH:
+        if len(_calendar(times, freq)[0]) >= MIN_SPANS:
             return freq
     return UNITS[0]
 

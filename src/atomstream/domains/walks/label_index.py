@@ -13,7 +13,7 @@ from atomstream.base.checks import check_count
 
 __all__ = ["StateIndex", "check_weights_of"]
 
-MOST = 2**40  # states
+MAX_STATES = 2**40  # states
 
 
 class StateIndex:
@@ -52,7 +52,7 @@ class StateIndex:
         """Return the index of ``n_states`` numbered states, or an empty one that grows."""
         if n_states is None:
             return cls([])
-        return cls(check_count("n_states", n_states, most=MOST))
+        return cls(check_count("n_states", n_states, most=MAX_STATES))
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -16,7 +16,8 @@ from atomstream.io.source import Source
 from atomstream.runs.task import Pace, Task
 from atomstream.watch.callbacks import History
 
-ENOUGH, MOST = 50_000, 25  # rows to learn, and passes, where no number of passes is given
+# Rows to learn, and passes, where no number of passes is given.
+ROWS_TO_LEARN, MAX_PASSES = 50_000, 25
 STILL = 0.02  # share by which the objective falls in a pass where more passes are worth it
 
 
@@ -29,7 +30,11 @@ def n_passes(asked: int | None, per_pass: float) -> int:
     per_pass : float
         Mass of the rows of a pass; inf as long as the first is not complete.
     """
-    return min(MOST, max(1, math.ceil(ENOUGH / max(per_pass, 1)))) if asked is None else asked
+    return (
+        min(MAX_PASSES, max(1, math.ceil(ROWS_TO_LEARN / max(per_pass, 1))))
+        if asked is None
+        else asked
+    )
 
 
 class PassesTask(Task):

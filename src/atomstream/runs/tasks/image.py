@@ -21,7 +21,7 @@ from atomstream.runs.task import Pace, Task, calling
 
 ROUND = 2560  # patches drawn anew at a time: a run rests in between
 LOOKED_AT = 10_000  # patches, at least, among which those that use an atom most are found
-SHARE = 8  # patches of each image in a round, at least: opening images must pay
+PATCHES_PER_ROUND = 8  # patches of each image in a round, at least: opening images must pay
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class ImageTask(Task):
         """Draw and learn rounds of patches; each is learned whole, so it can be drawn again."""
         n_images = len(self.sources[0].paths)
         while (left := self.settings.patches - self.position[0]) > 0:
-            n_patches = min(max(ROUND, SHARE * n_images), left)
+            n_patches = min(max(ROUND, PATCHES_PER_ROUND * n_images), left)
             with calling(self.model.set_params(n_patches=n_patches), pace.bar("learning")):
                 self.model.partial_fit(list(self.settings.inputs))
             pace.note(self.model.learner_)

@@ -34,7 +34,7 @@ from atomstream.io.inputs import (
 from atomstream.io.source import divide_alike
 from atomstream.loop.scaling import dominance
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.tasks._passes import ENOUGH, MOST, PassesTask, n_passes
+from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask, n_passes
 from atomstream.schedules import Constant
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class RowsSettings(checkpoints, Settings):
         "Passes over the inputs.",
         whole(),
         free=True,
-        shown=f"until {ENOUGH:,} rows are learned, {MOST} at most",
+        shown=f"until {ROWS_TO_LEARN:,} rows are learned, {MAX_PASSES} at most",
     )
     batch_size: int = sets(OnlineNMF, "batch_size")
     missing: bool = sets(

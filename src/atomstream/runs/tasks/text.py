@@ -28,7 +28,7 @@ from atomstream.runs.task import Pace, Task, watched
 SPANS = {"day": "D", "week": "W", "month": "M", "year": "Y"}
 MOST_SPANS = 100_000
 MOST_DATES = 10_000  # of a pass, evenly spaced, that are kept for the lives of topics
-BLOCK = 4096  # documents whose shares are found at a time
+BLOCK_TEXTS = 4096  # documents whose shares are found at a time
 LOOKED_AT = 20_000  # documents among which those that use a topic most are found
 N_TYPICAL, LONGEST_TEXT = 4, 300  # documents kept of each topic, and signs kept of each
 
@@ -184,7 +184,9 @@ class TextTask(Task):
         if self.settings.date is None:
             return kept
         counts, learner, dated = self.counts, self.model.learner_, ~np.isnat(self.dates)
-        blocks = (counts[first : first + BLOCK] for first in range(0, counts.shape[0], BLOCK))
+        blocks = (
+            counts[first : first + BLOCK_TEXTS] for first in range(0, counts.shape[0], BLOCK_TEXTS)
+        )
         shares = np.concatenate([shares_of(learner.transform(block)) for block in blocks])
         found = TopicsOverTime.of(shares[dated], self.dates[dated], self._freq(), None)
         starts = found.starts.astype(str)
@@ -216,7 +218,9 @@ class TextTask(Task):
         """Return the documents that use each topic most, of many that are evenly spaced."""
         n_documents = self.counts.shape[0]
         looked = np.unique(np.linspace(0, n_documents - 1, LOOKED_AT).astype(np.int64))
-        blocks = (looked[first : first + BLOCK] for first in range(0, len(looked), BLOCK))
+        blocks = (
+            looked[first : first + BLOCK_TEXTS] for first in range(0, len(looked), BLOCK_TEXTS)
+        )
         codes = np.concatenate([self.model.learner_.transform(self.counts[b]) for b in blocks])
         # Between the most words of a topic, which long documents have, and the largest share.
         scores = codes / np.sqrt(np.maximum(codes.sum(axis=1, keepdims=True), 1e-12))

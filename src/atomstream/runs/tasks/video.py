@@ -22,7 +22,7 @@ from atomstream.looks.video import changes_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, calling, watched
 
-LEAST = 2  # frames of a video
+MIN_FRAMES = 2  # frames of a video
 POINTS = 1000  # of the courses of atoms over the frames that a report draws, at most
 FRAMES, PIXELS = 64, 4096  # coded at a time
 
@@ -92,8 +92,8 @@ class VideoTask(Task):
         super().__init__(settings)
         self.video = settings.opened()
         self.unit = "frame" if settings.mode == "frames" else "pixel"
-        if (self.video.n_frames or LEAST) < LEAST:
-            raise InputError(f"{self.video.name} has 1 frame, needed are at least {LEAST}.")
+        if (self.video.n_frames or MIN_FRAMES) < MIN_FRAMES:
+            raise InputError(f"{self.video.name} has 1 frame, needed are at least {MIN_FRAMES}.")
         self.sources = [self.video]
         self._ended, self._first = False, 0  # the first frame of the batch under way
         if settings.mode == "frames":
@@ -139,9 +139,11 @@ class VideoTask(Task):
         """Learn frame by frame, to the end of the video or until a pause is due."""
         start, n_frames = self.position[1], self.video.n_frames
         images = self.video.images(start)
-        head = list(islice(images, 1 if start else LEAST))
-        if len(head) < LEAST and not start:
-            raise InputError(f"{self.video.name} has too few frames, needed are at least {LEAST}.")
+        head = list(islice(images, 1 if start else MIN_FRAMES))
+        if len(head) < MIN_FRAMES and not start:
+            raise InputError(
+                f"{self.video.name} has too few frames, needed are at least {MIN_FRAMES}."
+            )
         self._ended = True  # unless `_paced` ends before the images do
         if not head:
             return
