@@ -149,7 +149,7 @@ def judging() -> dict[str, Set]:
     }
 
 
-def followed(model: SeriesDictionary, Y: np.ndarray, first: int) -> tuple[float, bool]:
+def track(model: SeriesDictionary, Y: np.ndarray, first: int) -> tuple[float, bool]:
     """Return the honest one-step error from a row on, and whether `predict` warns at the end."""
     if model._n_init > first:
         model.set_params(n_init=first)
@@ -173,7 +173,7 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
     scaler = series.NonnegativeScaler(shift=False).fit(rows[:first])
     Y = rows if name.startswith("epidemic") else scaler.transform(rows)
     plain = [SeriesDictionary(center=False, random_state=seed) for seed in SEEDS]
-    runs = [followed(model, Y, first) for model in plain]
+    runs = [track(model, Y, first) for model in plain]
     told = {
         "persistence": rms(Y[first:] - Y[first - 1 : -1]),
         "seasonal": rms(Y[first:] - Y[first - season : len(Y) - season]),
@@ -192,7 +192,7 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
             random_state=0,
         )
         fresh = SeriesDictionary(**found.settings, center=False, random_state=0)
-        told["chosen"] = followed(fresh, Y, first)[0]
+        told["chosen"] = track(fresh, Y, first)[0]
         told["settings"] = found.settings
     return told
 

@@ -14,7 +14,7 @@ import pytest
 
 from atomstream._kernels import compile
 from atomstream.base.parallel import over_rows
-from atomstream.base.progress import compiling, followed, shown_by
+from atomstream.base.progress import compiling, shown_by, track
 from atomstream.cli import main, waiting
 
 SOON = 2.0  # seconds on an idle machine
@@ -115,7 +115,7 @@ def test_progress_and_time_left_are_printed(folder, capsys, monkeypatch):
 
 
 def test_progress_is_that_of_the_outermost_work_and_costs_nothing_unseen():
-    assert list(followed(range(3), 3, "x")) == [0, 1, 2]
+    assert list(track(range(3), 3, "x")) == [0, 1, 2]
     seen = []
 
     def show(items, n_items, text):
@@ -123,8 +123,8 @@ def test_progress_is_that_of_the_outermost_work_and_costs_nothing_unseen():
         return iter(items)
 
     with shown_by(show):
-        assert list(followed("ab", 2, "letters")) == ["a", "b"]
-    assert list(followed("ab", 2, "unseen")) == ["a", "b"]
+        assert list(track("ab", 2, "letters")) == ["a", "b"]
+    assert list(track("ab", 2, "unseen")) == ["a", "b"]
     assert seen == [(2, "letters")]
     nested = waiting._Progress()
     inner = [list(nested(range(2), 2, "inner")) for _ in nested(range(3), 3, "outer")]

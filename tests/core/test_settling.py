@@ -20,7 +20,7 @@ def mixed(n=150, d=20, r=4, seed=0):
 
 
 def batches(model, X, size=64):
-    return [model._observe(X[start : start + size]) for start in range(0, X.shape[0], size)]
+    return [model._to_batch(X[start : start + size]) for start in range(0, X.shape[0], size)]
 
 
 CASES = {

@@ -12,7 +12,7 @@ from scipy.optimize import minimize, nnls
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.coders import Auto
 from atomstream.dictionaries.loadings import Loadings, contract, khatri_rao
-from atomstream.dictionaries.low_rank import Product
+from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators import _polishing
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
@@ -89,7 +89,7 @@ def test_contracting_all_modes_but_one_is_the_tensor_product(shape, factored):
     matrices = loadings(shape, signed=True)
     rng = np.random.default_rng(2)
     left, right = rng.random((2, 3)), rng.random((2, np.prod(shape)))
-    cross = Product(left, right) if factored else left.T @ right
+    cross = LowRank(left, right) if factored else left.T @ right
     dense = (left.T @ right).reshape(3, *shape)
     for mode in range(len(shape)):
         expected = np.empty((3, shape[mode]))
@@ -105,11 +105,11 @@ def test_contracting_all_modes_but_one_is_the_tensor_product(shape, factored):
 def test_a_product_is_kept_while_it_is_smaller_and_becomes_an_array_then():
     rng = np.random.default_rng(0)
     pairs = [(rng.random((2, 5)), rng.random((2, 7))) for _ in range(3)]
-    total, dense = Product.empty(5, 7), np.zeros((5, 7))
+    total, dense = LowRank.empty(5, 7), np.zeros((5, 7))
     for number, (left, right) in enumerate(pairs):
-        total = 0.5 * total + 2.0 * Product(left, right)
+        total = 0.5 * total + 2.0 * LowRank(left, right)
         dense = 0.5 * dense + 2.0 * left.T @ right
-        assert isinstance(total, Product) == (number < 2)
+        assert isinstance(total, LowRank) == (number < 2)
         assert_allclose(np.asarray(total), dense)
 
 
@@ -395,7 +395,7 @@ def test_copies_go_on_alike_and_saved_models_too(tmp_path):
 def test_a_factored_memory_is_saved(tmp_path):
     X = tensors()
     few = model(n_components=12, batch_size=2, init="random").partial_fit(X[:2]).partial_fit(X[2:4])
-    assert isinstance(few.memory_.cross, Product)
+    assert isinstance(few.memory_.cross, LowRank)
     save(few, tmp_path / "model.atoms")
     again = load(tmp_path / "model.atoms").partial_fit(X[4:6])
     assert_array_equal(again.components_, few.partial_fit(X[4:6]).components_)

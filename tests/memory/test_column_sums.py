@@ -47,7 +47,7 @@ def explicit(state, found, weight, objective, fixed):
 
     ``state`` is the dict of P, N and atoms before it.
     """
-    atoms, delta = state["atoms"], found.spread()
+    atoms, delta = state["atoms"], found.densified()
     q = objective.loss.exponents[1]
     share = weight / delta.mass
     minus = (1 - weight) * state["minus"] + share * delta.minus * atoms ** (1 - q)
@@ -185,7 +185,7 @@ def test_what_parts_of_a_batch_add_adds_up():
     for name in (
         "plus",
         "minus",
-        "bend",
+        "curvature",
         "gram",
         "constant",
         "usage",
@@ -193,9 +193,11 @@ def test_what_parts_of_a_batch_add_adds_up():
         "mass",
         "atoms",
     ):
-        assert_allclose(getattr(both.spread(), name), getattr(whole, name), rtol=1e-10, atol=1e-14)
-    assert_allclose((halves[0] + halves[1].spread()).minus, whole.minus, rtol=1e-10)
-    assert_allclose((halves[0].spread() + halves[1]).minus, whole.minus, rtol=1e-10)
+        assert_allclose(
+            getattr(both.densified(), name), getattr(whole, name), rtol=1e-10, atol=1e-14
+        )
+    assert_allclose((halves[0] + halves[1].densified()).minus, whole.minus, rtol=1e-10)
+    assert_allclose((halves[0].densified() + halves[1]).minus, whole.minus, rtol=1e-10)
 
 
 def test_dense_batches_after_sparse_ones_get_sums_for_all_features():

@@ -44,7 +44,7 @@ def test_parts_measured_at_the_same_codes_add_up_to_the_whole(loss):
         for part in parts
     ]
     joined = MajorantDelta.across(parts, deltas, batch.mass)
-    for name in ("plus", "minus", "bend", "gram", "constant", "usage", "objective", "atoms"):
+    for name in ("plus", "minus", "curvature", "gram", "constant", "usage", "objective", "atoms"):
         assert_allclose(getattr(joined, name), getattr(whole, name), rtol=1e-12, err_msg=name)
     assert joined.mass == whole.mass
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-__all__ = ["compiling", "followed", "shown_by"]
+__all__ = ["compiling", "shown_by", "track"]
 
 COMPILER = "atomstream compiler"  # name of threads, as in the kernels, which are not loaded here
 T = TypeVar("T")
@@ -18,7 +18,7 @@ Show = Callable[[Iterable[Any], "int | None", str], Iterator[Any]]
 _show: ContextVar[Show | None] = ContextVar("show", default=None)
 
 
-def followed(items: Iterable[T], n_items: int | None, text: str) -> Iterator[T]:
+def track(items: Iterable[T], n_items: int | None, text: str) -> Iterator[T]:
     """Return an iterator over items whose progress is shown, if `shown_by` says how.
 
     Parameters

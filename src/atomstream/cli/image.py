@@ -17,10 +17,10 @@ from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.images import is_color, load_image, not_kept
 from atomstream.io.outputs import check_out, image_format, write_image
-from atomstream.io.source import named
+from atomstream.io.source import naming_source
 from atomstream.looks.look import look_of
 from atomstream.runs.record import open_record
-from atomstream.runs.task import checked
+from atomstream.runs.task import as_input_error
 from atomstream.watch.callbacks import LearningBar
 
 _picture = click.argument("picture", type=PATH)
@@ -96,7 +96,9 @@ def _model(how: dict[str, Any], pixels: NDArray) -> ImageDictionary:
     model = ImageDictionary(
         how["atoms"], how["patch"], n_jobs=how["jobs"], random_state=how["seed"]
     )
-    return checked("image", lambda: model.set_callbacks(LearningBar()).fit(pixels)).set_callbacks()
+    return as_input_error(
+        "image", lambda: model.set_callbacks(LearningBar()).fit(pixels)
+    ).set_callbacks()
 
 
 def _loaded(path: Path) -> ImageDictionary:
@@ -107,7 +109,7 @@ def _loaded(path: Path) -> ImageDictionary:
     shape = look_of(record.model).patch_shape(record)
     if isinstance(record.model, ImageDictionary):
         return record.model
-    with named(path):
+    with naming_source(path):
         return ImageDictionary.from_learner(record.model, shape)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from atomstream.base.checks import counted
 from atomstream.base.extras import library
-from atomstream.base.progress import followed
+from atomstream.base.progress import track
 from atomstream.cli.options import warn
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
@@ -26,7 +26,7 @@ from atomstream.looks.record import Record, Table, cell
 from atomstream.looks.report import write_figures
 from atomstream.runs.notes import making_sense
 from atomstream.runs.record import open_record
-from atomstream.runs.task import heard
+from atomstream.runs.task import forward_warnings
 from atomstream.watch.lives import lives_of
 
 BAR = 24  # signs of a full bar on the screen
@@ -60,8 +60,12 @@ def encode(
     edits = replace(edits_of(record), n_atoms=encoded.n_atoms)
     edits = edits if look.has_ids else replace(edits, made={})
     names, columns = edits.columns(encoded.atom), encoded.labels
-    with heard(warn), whole_file(out) as file, writer(file, Columns(names, columns)) as write:
-        for labels, codes in followed(edits.codes(encoded), None, "encoding"):
+    with (
+        forward_warnings(warn),
+        whole_file(out) as file,
+        writer(file, Columns(names, columns)) as write,
+    ):
+        for labels, codes in track(edits.codes(encoded), None, "encoding"):
             write(labels, codes)
             n_rows += len(codes)
             n_skipped += int(np.isnan(codes).any(axis=1).sum())
@@ -72,7 +76,7 @@ def encode(
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
     """Rebuild an input, and print how close it is."""
     record = open_record(run)
-    with heard(warn):
+    with forward_warnings(warn):
         facts = look_of(record.model).reconstruct(record, source, out, stride)
     return print_facts(facts, as_json)
 

@@ -26,7 +26,7 @@ from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import making_sense
 from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import Task, checked, heard, task_named, task_of
+from atomstream.runs.task import Task, as_input_error, forward_warnings, task_named, task_of
 from atomstream.watch.callbacks import LearningBar
 
 STOPPING = (
@@ -54,11 +54,11 @@ def learning_command(task: str, name: str) -> click.Command:
         folder, names = RunFolder(out), options.pop(kind.argument)
         values: dict[str, Any] = {}
         if config is not None:
-            values = checked(config, lambda: read_settings(config, settings_type))
+            values = as_input_error(config, lambda: read_settings(config, settings_type))
         values |= given(settings_type, options)
         if names not in (None, ()):
             values["inputs"] = list(names) if kind.many else [names]
-        settings = checked("settings", lambda: settings_type(**values))
+        settings = as_input_error("settings", lambda: settings_type(**values))
         places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
         settings = settings.changed(inputs=tuple(places))
         folder.check_free()
@@ -134,14 +134,17 @@ def _resume(
             if name != kind.goal:
                 further = f"continues with --{kind.goal}" if kind.goal else "cannot be made longer"
                 raise InputError(f"--{name} is for other kinds of runs; {run} {further}.")
-            settings = checked(f"--{name}", lambda: settings.changed(**{name: value}))  # noqa: B023
+            settings = as_input_error(f"--{name}", lambda: settings.changed(**{name: value}))  # noqa: B023
         if engine is not None:
             if not getattr(settings, "slots", None):
                 raise InputError(
                     f"--engine is for runs in rounds; {run} was begun without --slots."
                 )
-            settings = checked("--engine", lambda: settings.changed(engine=engine))
-        resumed, found = Run(folder, checked(run, lambda: task_of(kind, settings))), folder.load()
+            settings = as_input_error("--engine", lambda: settings.changed(engine=engine))
+        resumed, found = (
+            Run(folder, as_input_error(run, lambda: task_of(kind, settings))),
+            folder.load(),
+        )
         folder.check_inputs(resumed.task.sources)
         if found is not None:
             model, notes, complaints = found
@@ -216,6 +219,6 @@ def _sentence(run: Run, outcome: Outcome) -> str:
 
 
 def checked_aloud(what: Any, make: Callable[[], Any]) -> Any:
-    """Return what is made as `checked` does, and print its warnings."""
-    with heard(warn):
-        return checked(what, make)
+    """Return what is made as `as_input_error` does, and print its warnings."""
+    with forward_warnings(warn):
+        return as_input_error(what, make)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.cluster.rounds import Deck
+from atomstream.cluster.rounds import ShardCursor
 from atomstream.cluster.shards import Shard, Shards
 from atomstream.cluster.worker import Reading, joined
 
@@ -49,7 +49,7 @@ def rows_at(shards: Shards, first: int, n_rows: int) -> Any:
     InputError
         Where they cannot be read.
     """
-    with Reading(Deck(shards, first, ()).take(n_rows), n_rows).named() as reading:
+    with Reading(ShardCursor(shards, first, ()).take(n_rows), n_rows).named() as reading:
         return joined([*reading])
 
 

@@ -14,12 +14,12 @@ import numpy as np
 from atomstream.base.checks import check_count
 from atomstream.cluster.engines import Engine, Pool, check_alike, opened
 from atomstream.cluster.gathering import ROUND_LIMIT, gathered, prepare
-from atomstream.cluster.rounds import Hand, Position, Rounds, RoundsReport, plan
+from atomstream.cluster.rounds import Position, Rounds, RoundsReport, RowRanges, plan
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
 from atomstream.exceptions import BadShardError
 
-__all__ = ["Course", "Store"]
+__all__ = ["RoundDriver", "Store"]
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Store(Protocol):
         ...
 
 
-class Course:
+class RoundDriver:
     """A model that learns from shards in rounds.
 
     Parameters
@@ -87,7 +87,7 @@ class Course:
         """All that decides the bits beside the model: shards, their order, slots and rounds."""
         return f"{self.shards.digest()} {self.slots} {self.rounds} {self._horizon}"
 
-    def play(self, engine: Any, after: Callable[[Any], bool] | None = None) -> None:
+    def run(self, engine: Any, after: Callable[[Any], bool] | None = None) -> None:
         """Play the rounds that are left.
 
         Parameters
@@ -117,7 +117,7 @@ class Course:
 
     def _prepare(self, pool: Pool, engine: Engine) -> None:
         """Let workers compile what the first rows need, before any clock runs."""
-        hands, _ = self._dealt(1, 4 * self.rounds.batch)
+        hands, _ = self._assign(1, 4 * self.rounds.batch)
         if hands:
             slot = self._slots(hands * min(self.slots, 2), 0, shared=True)[0]
             prepare(pool, engine, self.learner.packed()[0], slot)
@@ -152,20 +152,20 @@ class Course:
             self._store.save(self.learner.model, self.layout, self.at, report.skipped)
         return True
 
-    def _plan(self) -> tuple[list[Hand], Position]:
+    def _plan(self) -> tuple[list[RowRanges], Position]:
         seen, has_state = self.learner.rows_seen()
         wanted = max(self.rounds.warmup - seen, 0)
         if not has_state:
             wanted = max(wanted, self.rounds.first)
         if self.slots == 1 and wanted == 0 and self.rounds.mode == "local":
             wanted = self.rounds.rows(self.at.round)
-        return self._dealt(self.slots, wanted)
+        return self._assign(self.slots, wanted)
 
-    def _dealt(self, slots: int, wanted: int) -> tuple[list[Hand], Position]:
+    def _assign(self, slots: int, wanted: int) -> tuple[list[RowRanges], Position]:
         skipped = {name for name, _ in self.report.skipped}
         return plan(self.shards, self.at, skipped, self.rounds, slots, wanted)
 
-    def _slots(self, hands: list[Hand], seed: int, *, shared: bool) -> list[Slot]:
+    def _slots(self, hands: list[RowRanges], seed: int, *, shared: bool) -> list[Slot]:
         """Return the tasks of a round; each row counts for those of all slots."""
         sizes = [sum(span.n_rows for span in hand) for hand in hands]
         apart = shared and (len(hands) > 1 or self.rounds.mode == "frozen")

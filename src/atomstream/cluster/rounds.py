@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from atomstream.base.parameters import Part, number, one_of, whole
 from atomstream.cluster.shards import Shard, Shards
 
-__all__ = ["Deck", "Job", "Position", "Rounds", "RoundsReport", "Span", "plan"]
+__all__ = ["Job", "Position", "Rounds", "RoundsReport", "ShardCursor", "Span", "plan"]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Span(NamedTuple):
         return self.last - self.first
 
 
-Hand = tuple[Span, ...]  # the rows of a slot in a round
+RowRanges = tuple[Span, ...]  # the rows of a slot in a round
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Job:
 
     round: int
     number: int
-    hand: Hand
+    hand: RowRanges
 
     @property
     def key(self) -> tuple[int, int]:
@@ -126,7 +126,7 @@ class Job:
         return ", ".join(span.shard.name for span in self.hand)
 
 
-class Deck:
+class ShardCursor:
     """The rows of shards from some row on, without those of skipped shards."""
 
     def __init__(self, shards: Shards, row: int, skipped: Collection[str]) -> None:
@@ -141,7 +141,7 @@ class Deck:
         self.left = sum(span.n_rows for _, span in self._spans)
         self._spans.reverse()
 
-    def take(self, n_rows: int) -> Hand:
+    def take(self, n_rows: int) -> RowRanges:
         """Return so many of the next rows, or all there are."""
         hand: list[Span] = []
         while n_rows > 0 and self._spans:
@@ -165,7 +165,7 @@ def plan(
     rounds: Rounds,
     slots: int,
     wanted_alone: int,
-) -> tuple[list[Hand], Position]:
+) -> tuple[list[RowRanges], Position]:
     """Return the rows of each slot in the next round, and where it ends; no hands at the end.
 
     Parameters
@@ -179,7 +179,7 @@ def plan(
     wanted_alone : int
         Rows to learn from before the first round with several slots.
     """
-    deck = Deck(shards, at.row, skipped)
+    deck = ShardCursor(shards, at.row, skipped)
     if wanted_alone > 0:
         hands, shared = [deck.take(wanted_alone)], at.shared
     else:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from atomstream.cluster.engines import facts
-from atomstream.cluster.rounds import Hand, Job, Span
+from atomstream.cluster.rounds import Job, RowRanges, Span
 from atomstream.exceptions import BadShardError, ChangedShardError
 
 __all__ = ["Payload", "Reading", "Slot", "bare", "joined", "learn_slot", "packed"]
@@ -114,7 +114,7 @@ class Reading:
         Rows of a batch, none of which goes over the end of a shard.
     """
 
-    def __init__(self, hand: Hand, size: int) -> None:
+    def __init__(self, hand: RowRanges, size: int) -> None:
         self._hand, self._size, self.seconds = hand, size, 0.0
         self._shard = hand[0].shard.name
 

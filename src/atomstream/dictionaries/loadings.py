@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from atomstream.base.fields import array, each
 from atomstream.base.matrices import Matrix
 from atomstream.dictionaries.base import same_in_any_company
-from atomstream.dictionaries.low_rank import Product, Sums
+from atomstream.dictionaries.low_rank import LowRank, Sums
 from atomstream.penalties.ball import NonnegativeBall, UnitBall
 from atomstream.penalties.base import Penalty
 
@@ -215,7 +215,7 @@ class Loadings:
     def _without_tail(self, cross: Sums) -> NDArray:
         """Return ``cross`` contracted over the tail, (n_components, size of the head)."""
         head, tail = (half.astype(np.float64, copy=False) for half in self._halves())
-        if isinstance(cross, Product):
+        if isinstance(cross, LowRank):
             if sp.issparse(cross.right):
                 return _contract_stored(cross, len(head), (tail, len(tail)), to_head=True)
             parts = cross.right.reshape(-1, len(tail)) @ tail
@@ -225,7 +225,7 @@ class Loadings:
     def _without_head(self, cross: Sums) -> NDArray:
         """Return ``cross`` contracted over the head, (n_components, size of the tail)."""
         head, tail = (half.astype(np.float64, copy=False) for half in self._halves())
-        if isinstance(cross, Product):
+        if isinstance(cross, LowRank):
             if sp.issparse(cross.right):
                 return _contract_stored(cross, len(tail), (head, len(tail)), to_head=False)
             parts = cross.right.reshape(-1, len(head), len(tail)).swapaxes(1, 2) @ head
@@ -330,7 +330,7 @@ def _correlate_stored(X: sp.csr_array, head: NDArray, tail: NDArray) -> NDArray:
 
 
 def _contract_stored(
-    cross: Product, size: int, loadings: tuple[NDArray, int], *, to_head: bool
+    cross: LowRank, size: int, loadings: tuple[NDArray, int], *, to_head: bool
 ) -> NDArray:
     """Return a product with sparse rows contracted over half of the modes, from its entries."""
     from atomstream._kernels.stored import contract

@@ -9,12 +9,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from atomstream.base.fields import array
 
-__all__ = ["Product", "Sums", "blend"]
+__all__ = ["LowRank", "Sums", "blend"]
 
 LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
 
 
-class Product:
+class LowRank:
     """The matrix ``left.T @ right``; a sum with as many terms as rows becomes an array.
 
     Parameters
@@ -30,7 +30,7 @@ class Product:
         self.left, self.right = left, right
 
     @classmethod
-    def empty(cls, n_rows: int, n_columns: int) -> Product:
+    def empty(cls, n_rows: int, n_columns: int) -> LowRank:
         """Return a matrix of zeros, as a product without terms."""
         return cls(np.zeros((0, n_rows)), np.zeros((0, n_columns)))
 
@@ -47,18 +47,18 @@ class Product:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
         return np.asarray(self.left.T @ self.right, dtype=dtype)
 
-    def __mul__(self, scale: float | NDArray) -> Product:
+    def __mul__(self, scale: float | NDArray) -> LowRank:
         """Return the product times a number, a number for each column, or a column of numbers."""
         if np.ndim(scale) == 1:
-            return Product(self.left, self.right * scale)
-        return Product(self.left * np.transpose(scale), self.right)
+            return LowRank(self.left, self.right * scale)
+        return LowRank(self.left * np.transpose(scale), self.right)
 
     __rmul__ = __mul__
 
     def __add__(self, other: Sums) -> Sums:
         # Factors are kept while they are thinner than the sum is wide.
-        if isinstance(other, Product) and len(self.left) + len(other.left) < self.shape[0]:
-            return Product(
+        if isinstance(other, LowRank) and len(self.left) + len(other.left) < self.shape[0]:
+            return LowRank(
                 np.concatenate([self.left, other.left]),
                 np.concatenate([self.right, other.right], dtype=np.float64),
             )
@@ -68,12 +68,12 @@ class Product:
         return self + other
 
 
-Sums: TypeAlias = "NDArray | Product"  # of a batch, or averages of them
+Sums: TypeAlias = "NDArray | LowRank"  # of a batch, or averages of them
 
 
 def blend(old: Sums, keep: float, new: Sums, share: float) -> Sums:
     """Return ``keep * old + share * new`` of arrays or products; arrays in one pass."""
-    if isinstance(old, Product) or isinstance(new, Product):
+    if isinstance(old, LowRank) or isinstance(new, LowRank):
         return keep * old + share * new
     if new.size < LARGE:
         return keep * old + share * np.asarray(new, dtype=np.float64)

@@ -25,7 +25,7 @@ class Assessment(Coding):
         X = self._rows(X, reset=False)
         weights = check_weights(sample_weight, X)
         check_observed(X, weights, missing=self.missing)
-        return self._observe(X, weights)
+        return self._to_batch(X, weights)
 
     def score(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the mean loss per sample at optimal codes, without penalties.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from atomstream.base.checks import check_count
-from atomstream.base.progress import followed
+from atomstream.base.progress import track
 from atomstream.domains.series.persistence import rms
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning
@@ -81,7 +81,7 @@ def rolled(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         origins = range(first, first + n_origins)
-        for origin in followed(origins, n_origins, "judging forecasts"):
+        for origin in track(origins, n_origins, "judging forecasts"):
             errors.append(model.predict(horizon) - values[origin : origin + horizon])
             model.partial_fit(values[origin : origin + 1])
     return np.array([rms(step) for step in np.stack(errors, axis=1)])

@@ -56,8 +56,8 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
     """Common body of the dictionary estimators; a model adds its parameters and their algorithm.
 
     What a model may replace: `_make_algorithm` and `_check_settings` (its parameters),
-    `_rows` and `_samples` (what is no row by itself), `_look_at`, `_known` and `_observe` (how data
-    become a batch), `_open` and `_starting_dictionary` (how a start is made).
+    `_rows` and `_samples` (what is no row by itself), `_learn_scale`, `_row_facts` and `_to_batch`
+    (how data become a batch), `_first_batches` and `_starting_dictionary` (how a start is made).
     """
 
     SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
@@ -208,7 +208,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         self._learner.assemble(algorithm, self._settings())
         return self._learner
 
-    def _go_on(self) -> Learner:
+    def _updated_learner(self) -> Learner:
         """Return the run, in which changed parameters take effect."""
         run, settings = self._learner, self._settings()
         if not run.is_current(settings):
@@ -225,10 +225,10 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
 
     # -- data into batches
 
-    def _look_at(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
+    def _learn_scale(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Look at rows before they are learned from; ``whole``: at all the data there are."""
 
-    def _known(
+    def _row_facts(
         self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
         """Return what is known of each row; ``y`` and ``ids`` are for models that use them."""
@@ -248,12 +248,12 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
             self._check_settings()
         rows = self._rows(X, reset=first)
         weights = None if sample_weight is None else check_weights(sample_weight, rows)
-        run = self._begin() if first else self._go_on()
+        run = self._begin() if first else self._updated_learner()
         run.clock.horizon, run.clock.pace = horizon, None
-        self._look_at(rows, weights)
+        self._learn_scale(rows, weights)
         data, position = X if hasattr(X, "iloc") else rows, run.n_rows
-        known = self._known(data, weights, y, ids, position)
-        return run, self._observe(rows, **known, position=position)
+        known = self._row_facts(data, weights, y, ids, position)
+        return run, self._to_batch(rows, **known, position=position)
 
     # -- learning from batches
 
@@ -266,8 +266,8 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
             rows = self._rows(X, reset=True)
             weights = check_weights(sample_weight, rows)
             run = self._begin()
-            self._look_at(rows, weights, whole=True)
-            known = self._known(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
+            self._learn_scale(rows, weights, whole=True)
+            known = self._row_facts(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
             run.clock.horizon = check_observed(rows, weights, missing=self.missing)
             n_rows = rows.shape[0]
             to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or PASSES
@@ -276,10 +276,10 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
             # The order has a source of its own: what else is drawn while learning does not change
             # it.
             order = np.random.default_rng(run.rng.integers(2**63)) if self.shuffle else None
-            batches = cut(rows, known, self.batch_size, n_epochs, order, self._observe)
+            batches = cut(rows, known, self.batch_size, n_epochs, order, self._to_batch)
             stopped = self._learn(batches, after, n_rows)
             if to_the_end and not stopped and run.has_state:
-                blocks = cut(rows, known, SETTLING_ROWS, 1, None, self._observe)
+                blocks = cut(rows, known, SETTLING_ROWS, 1, None, self._to_batch)
                 self._settle([block for block in blocks if block.mass > 0], after)
             after.close()
         return self
@@ -318,7 +318,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
             if self._learner.clock.step == 0:
                 batches = iter(batches)
                 first = in_scale(batches, self.algorithm_.objective)
-                batches = chain(self._open(first, n_rows), batches)
+                batches = chain(self._first_batches(first, n_rows), batches)
                 if not self._learner.has_state:
                     return False
             return self._current().learn(batches, after)
@@ -329,7 +329,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         """Alternate over all of the data until that gains nothing more, or to other limits."""
         if self._current().settle(blocks, after, **limits) == MAX_ROUNDS:
             warnings.warn(
-                f"fit ended after {MAX_ROUNDS} rounds over all rows, the last ones of which still gained; "
+                f"fit ended after {MAX_ROUNDS} rounds over all rows, and the last still gained; "
                 "go on from these atoms with init=model.components_.",
                 NotConvergedWarning,
                 stacklevel=4,
@@ -337,7 +337,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
 
     # -- the start
 
-    def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
+    def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Make the start from the first batches of ``n_rows`` rows; return those that it took."""
         if self._learner.has_state:
             return []

@@ -30,7 +30,7 @@ from atomstream.estimators._containers import (
     rows_and_weights,
     samples_of,
 )
-from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
+from atomstream.estimators._entries import EntryWeights, check_weighs_entries, with_nan_where_masked
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
 from atomstream.estimators._types import Samples
@@ -114,7 +114,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Return rows in the shape of samples."""
         return rows
 
-    def _observe(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
+    def _to_batch(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data as a batch; a loss with a narrower domain refuses or changes more."""
         return observe(X, weights, missing=self.missing, **known)
 
@@ -125,11 +125,11 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         entry_weight: ArrayLike | None = None,
     ) -> Batch:
         """Return samples that are not learned from as a batch."""
-        rows = self._rows(hidden(X, mask, missing=self.missing), reset=False)
+        rows = self._rows(with_nan_where_masked(X, mask, missing=self.missing), reset=False)
         if entry_weight is None:
-            return self._observe(rows)
+            return self._to_batch(rows)
         check_weighs_entries(self.algorithm_)
-        return self._observe(rows, EntryWeights(entry_weight).checked(rows.shape))
+        return self._to_batch(rows, EntryWeights(entry_weight).checked(rows.shape))
 
     # -- codes
 

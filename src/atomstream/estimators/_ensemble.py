@@ -99,7 +99,7 @@ class Ensemble:
         n_threads : int, default=1
         """
         weights = self.draws.weights(self.n_replicates, places)
-        batch = front._observe(X)
+        batch = front._to_batch(X)
 
         def learn(number: int, learner: Any) -> None:
             """Let a replicate make a step as ``fit_stream`` does, on rows that were checked."""
@@ -139,7 +139,7 @@ class Ensemble:
             """Alternate over the rows of a replicate."""
             rows = np.flatnonzero(weights[number])
             if len(rows):
-                blocks = [front._observe(X[rows], weights[number, rows])]
+                blocks = [front._to_batch(X[rows], weights[number, rows])]
                 learner._settle(blocks, lambda _: time.monotonic() >= deadline, **limits)
 
         self._all(settle, n_threads)
@@ -221,7 +221,7 @@ class Ensemble:
             ]
             if not len(rows) or not judges:
                 continue
-            batch = learners[judges[0]]._observe(self.held[rows])
+            batch = learners[judges[0]]._to_batch(self.held[rows])
             hidden, n_entries = hidden_parts(batch, columns), max(_n_observed(batch).sum(), 1)
             for number in judges:
                 dictionary = Rows(learners[number].state_.dictionary.atoms())
@@ -244,7 +244,7 @@ class Ensemble:
         others = self.counts.sum(axis=0) - self.counts
         means = (self.totals.sum(axis=0) - self.totals) / np.maximum(others, 1)
         learner = self._learned(0)[0]
-        batch = learner._observe(self.held[judged])
+        batch = learner._to_batch(self.held[judged])
         errors = mean_errors(batch, means[parts], learner.algorithm_)
         return errors, _n_observed(batch)
 

@@ -16,7 +16,7 @@ from atomstream.losses import Squared
 MAX_WEIGHT = 1e100  # sums of squares that it multiplies are finite
 
 
-def hidden(X: Any, mask: Any, *, missing: bool) -> Any:
+def with_nan_where_masked(X: Any, mask: Any, *, missing: bool) -> Any:
     """Return samples with NaN wherever a mask is false; frames stay frames, sparse become dense.
 
     Raises

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from atomstream.estimators._callbacks import with_callbacks
 from atomstream.estimators._coding import Coding
-from atomstream.estimators._entries import EntryWeights, check_weighs_entries, hidden
+from atomstream.estimators._entries import EntryWeights, check_weighs_entries, with_nan_where_masked
 from atomstream.estimators._types import Samples
 
 
@@ -50,7 +50,7 @@ class Fitting(Coding):
         NotConvergedWarning
             Where ``n_epochs`` is None and the last of 500 rounds still gained.
         """
-        return self._fit(*self._given(X, y, sample_weight, mask, entry_weight))
+        return self._fit(*self._validated(X, y, sample_weight, mask, entry_weight))
 
     def partial_fit(
         self,
@@ -75,7 +75,7 @@ class Fitting(Coding):
             When the rows were observed, for ``schedule=HalfLife(...)``; later than in the last
             call.
         """
-        given = self._given(X, y, sample_weight, mask, entry_weight)
+        given = self._validated(X, y, sample_weight, mask, entry_weight)
         return self._partial_fit(*given, time=time)
 
     def fit_transform(self, X: Samples, y: object = None, **fit_params: Any) -> Any:
@@ -96,7 +96,7 @@ class Fitting(Coding):
         known = {name: part for name, part in entries.items() if part is not None}
         return self.fit(X, y, **fit_params).transform(X, **known)
 
-    def _given(
+    def _validated(
         self,
         X: Samples,
         y: object,
@@ -105,7 +105,7 @@ class Fitting(Coding):
         entry_weight: ArrayLike | None,
     ) -> tuple[Any, object, Any]:
         """Return samples with NaN where a mask hides them, and weights of rows or of entries."""
-        X, weights = hidden(X, mask, missing=self.missing), sample_weight
+        X, weights = with_nan_where_masked(X, mask, missing=self.missing), sample_weight
         if entry_weight is None:
             return X, y, weights
         check_weighs_entries(self.algorithm_)

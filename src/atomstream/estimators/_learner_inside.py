@@ -17,7 +17,7 @@ from atomstream.base.checks import generator
 from atomstream.base.fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
-from atomstream.estimators._called import called
+from atomstream.estimators._called import blame
 from atomstream.estimators._containers import are_shards
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
@@ -88,7 +88,7 @@ class LearnerInside(CallbackSupportMixin, Shown, Saved, BaseEstimator):
             stream = closing(batches)
         try:
             self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with stream, called(self):
+            with stream, blame(self):
                 self.learner_.fit_stream(
                     batches, n_batches=n_batches, horizon=horizon, **(how or {})
                 )

@@ -15,7 +15,7 @@ from atomstream.base.fixed import are_fixed, fixed_atoms
 from atomstream.base.matrices import Matrix
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._containers import like
-from atomstream.estimators._entries import by_rows, hidden
+from atomstream.estimators._entries import by_rows, with_nan_where_masked
 from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.estimators.registry import (
@@ -77,7 +77,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """The scale of the columns; `components_` are in its units."""
         return getattr(vars(self).get("_learner"), "scaling", UNSCALED)
 
-    def _look_at(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
+    def _learn_scale(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Learn the scale of the columns, and bring what was learned before into its units.
 
         Before that, warn where the default end of `fit` will not be that of batch methods.
@@ -131,9 +131,9 @@ class _OnlineMatrixFactorization(OnlineDictionary):
             )
         super()._start(dictionary)
 
-    def _observe(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
+    def _to_batch(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data in units of the scale, in the domain of the loss, as a batch."""
-        return super()._observe(self._in_domain(self.scaling_.apply(X)), weights, **known)
+        return super()._to_batch(self._in_domain(self.scaling_.apply(X)), weights, **known)
 
     def _in_domain(self, X: Any) -> Any:
         """Return rows that the loss takes."""
@@ -158,7 +158,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         ndarray, frame or DataArray of shape (n_samples, n_features)
             As ``X``: with its index, names and labels.
         """
-        X = hidden(X, mask, missing=self.missing)
+        X = with_nan_where_masked(X, mask, missing=self.missing)
         filled = super().impute(X)
         if self.scaling_.kind == "none":
             return filled

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import check_count
-from atomstream.base.progress import followed
+from atomstream.base.progress import track
 from atomstream.domains.networks.edge_means import EdgeMeans
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
@@ -60,7 +60,7 @@ class NetworkReconstruction(LearnerInside):
         Reconstruction
             Weights of the pairs that were visited.
         """
-        return self._reconstructed(self._given(network, n_steps), n_steps, random_state)[0]
+        return self._reconstructed(self._validated(network, n_steps), n_steps, random_state)[0]
 
     def denoise(
         self,
@@ -103,7 +103,7 @@ class NetworkReconstruction(LearnerInside):
             raise ValueError(
                 f"pairs={pairs!r} is unknown; known are edges, non-edges, or a sequence of pairs."
             )
-        network = self._given(network, n_steps)
+        network = self._validated(network, n_steps)
         if not isinstance(pairs, str):
             network.places(pairs)  # refuses what is none before anything is computed
         if not self.motif_.n_free_pairs(directed=network.directed):
@@ -117,7 +117,7 @@ class NetworkReconstruction(LearnerInside):
         law = Shrinkage.of(*visited, squares / (1 + network.undirected))
         return Ranking.of(found, Shrinkage(law.base) if self.chain == "all" else law, pairs)
 
-    def _given(self, network: object, n_steps: int) -> Network:
+    def _validated(self, network: object, n_steps: int) -> Network:
         """Return the network to reconstruct, checked."""
         check_is_fitted(self)
         check_count("n_steps", n_steps)
@@ -139,7 +139,7 @@ class NetworkReconstruction(LearnerInside):
         message, squares = None, 0.0
         copies = self._copies(network, n_steps, random_state)
         n_blocks = -(-n_steps // self._at_a_time) if self.chain != "all" else None
-        for states, weights in followed(copies, n_blocks, "coding copies of the motif"):
+        for states, weights in track(copies, n_blocks, "coding copies of the motif"):
             patches, places = distinct(patches_of(network, states))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base.parallel import one_blas_thread
-from atomstream.dictionaries.low_rank import Product
+from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators._validation import check_X
 from atomstream.memory.gram import Aggregates
 from atomstream.memory.state import State
@@ -76,7 +76,7 @@ class Slices:
             rows = sp.csr_array(np.moveaxis(X, self._mode, 0).reshape(self._shape[0], -1))
         else:
             rows = self._rows
-        return model._observe(check_X(model, rows, reset=False))
+        return model._to_batch(check_X(model, rows, reset=False))
 
     def _rows_of(self, X: Any) -> Any:
         """Return a sparse tensor as rows in CSR format, one for each slice."""
@@ -183,6 +183,6 @@ def _swept_by_entries(model: Any, batch: Any, light: State, *, wanted: bool) -> 
     if wanted:
         explained = np.vdot(codes, dictionary.correlate(batch.X))
         objective = constant + 0.5 * np.vdot(gram, dictionary.gram()) - explained
-    memory.gram, memory.cross, memory.constant = gram / n, Product(codes / n, batch.X), constant / n
+    memory.gram, memory.cross, memory.constant = gram / n, LowRank(codes / n, batch.X), constant / n
     replace(algorithm.updater, radius=None).update(light, algorithm.objective, model.clock_)
     return float(objective)

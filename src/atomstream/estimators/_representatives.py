@@ -50,7 +50,7 @@ class Representatives:
 
 
 @dataclass(frozen=True)
-class Part:
+class Share:
     """A representative and its share in an atom.
 
     Attributes

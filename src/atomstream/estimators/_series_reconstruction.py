@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.progress import followed
+from atomstream.base.progress import track
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
 from atomstream.domains.series.levels import Levels
 from atomstream.estimators._learner_inside import LearnerInside
@@ -60,7 +60,7 @@ class SeriesReconstruction(LearnerInside):
         array, frame or DataArray of shape (n_times, n_series)
             NaN where no window with an observed entry reaches.
         """
-        table = self._given(Y)
+        table = self._validated(Y)
         if not online:
             return table.wrap(self._reconstructed(table.values))
         twin = type(self)(**self.get_params(deep=False) | {"random_state": self._seed})
@@ -88,7 +88,7 @@ class SeriesReconstruction(LearnerInside):
         array, frame or DataArray of shape (n_times, n_series)
             Observed entries as they are; NaN stays where no window with an observed entry reaches.
         """
-        table = self._given(Y)
+        table = self._validated(Y)
         return table.wrap(
             np.where(np.isnan(table.values), self._reconstructed(table.values), table.values)
         )
@@ -97,7 +97,7 @@ class SeriesReconstruction(LearnerInside):
         """Return a validated table; without centering it must not be negative."""
         return Table.of(data, name) if self.center else nonnegative_table(data, name)
 
-    def _given(self, Y: object) -> Table:
+    def _validated(self, Y: object) -> Table:
         """Return a table to reconstruct, checked."""
         check_is_fitted(self)
         self.check()
@@ -116,7 +116,7 @@ class SeriesReconstruction(LearnerInside):
         algorithm, start = self._algorithm(self.alpha), 0
         n_blocks = -(-(len(values) - self.window + 1) // WINDOWS_AT_ONCE)
         blocks = windows(self.levels_.apply(values), self.window, WINDOWS_AT_ONCE)
-        for rows in followed(blocks, n_blocks, "coding windows"):
+        for rows in track(blocks, n_blocks, "coding windows"):
             seen = ~np.isnan(rows).all(axis=1)
             reconstruction = self._from_atoms(rows, algorithm)
             for lag in range(self.window):

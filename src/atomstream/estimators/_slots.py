@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from atomstream.base.checks import generator
-from atomstream.cluster.learning import Course
+from atomstream.cluster.learning import RoundDriver
 from atomstream.cluster.rounds import Rounds
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import bare
@@ -38,10 +38,10 @@ def fit_shards(
     """Let a model learn from shards in rounds, with callbacks and the limit of time after each."""
     learner, n_slots = SlotLearner(model), 1 if slots is None else slots
     how: Any = {"horizon": horizon, "on_bad_shard": on_bad_shard, "store": store}
-    course = Course(learner, shards, n_slots, rounds, **how)
+    driver = RoundDriver(learner, shards, n_slots, rounds, **how)
     after = Notifier(model)
-    model.rounds_report_ = course.report
-    course.play(engine, after)
+    model.rounds_report_ = driver.report
+    driver.run(engine, after)
     after.close()
 
 
@@ -136,7 +136,7 @@ class SlotLearner:
             model._set_learned(first.learned)
             return self._progress_of(first.latest)
         with Transaction(model):
-            return model._go_on().take_in(chain([first], results))
+            return model._updated_learner().take_in(chain([first], results))
 
     def _progress_of(self, X: Any) -> Progress | None:
         """Return the outcome of a step on these rows for callbacks, if there are any."""
@@ -146,7 +146,7 @@ class SlotLearner:
         learner = model._current()
         if not learner.has_state:
             return None
-        batch, options = model._observe(model._rows(X, reset=False)), learner.clock.tolerance
+        batch, options = model._to_batch(model._rows(X, reset=False)), learner.clock.tolerance
         explained = learner.algorithm.explain(
             batch, learner.state.dictionary, CodingOptions(options)
         )

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.base.fixed import fixed_atoms
 from atomstream.base.matrices import Matrix, checked_numbers
-from atomstream.estimators._called import speaker
+from atomstream.estimators._called import blamed_model
 from atomstream.estimators._entries import MAX_WEIGHT, EntryWeights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.losses import Loss
@@ -64,7 +64,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
         )
-    said = speaker(model)
+    said = blamed_model(model)
     name = type(said).__name__
     values = X if isinstance(X, np.ndarray) else X.data
     # With 0 among them; NaN wins unless it stands for a missing entry.
@@ -98,7 +98,7 @@ def _check_two_axes(model: BaseEstimator, X: Any) -> None:
         return
     first = tuple(range(len(shape) - 1))
     raise ValueError(
-        f"X has shape {shape}, and {type(speaker(model)).__name__} needs rows: "
+        f"X has shape {shape}, and {type(blamed_model(model)).__name__} needs rows: "
         f"streams.CubeRows(X, {first}) has {math.prod(shape[:-1]):,} rows of {shape[-1]:,} "
         f"features, and streams.CubeRows(X, 0) has {shape[0]:,} of {math.prod(shape[1:]):,}; "
         "sample_axes names the axes of the samples."

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import counted
-from atomstream.estimators._called import called
+from atomstream.estimators._called import blame
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
@@ -72,7 +72,7 @@ class VideoCoding(LearnerInside):
         return self.learner_.inverse_transform(self._codes(rows))
 
     def _codes(self, rows: NDArray) -> NDArray:
-        with called(self):
+        with blame(self):
             return self.learner_.transform(rows)
 
     def _blocks(self, video: object) -> Iterator[NDArray]:

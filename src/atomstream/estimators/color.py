@@ -17,7 +17,7 @@ from atomstream.domains.images.patch_network import ConvolutionalClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white
 from atomstream.estimators import _parameters
-from atomstream.estimators._called import called
+from atomstream.estimators._called import blame
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
@@ -164,7 +164,7 @@ class ColorRestorer(Saved, BaseEstimator):
             rng = np.random.default_rng(drawn_seed(self.random_state))
             dictionaries, grey = {}, []
             for name, images in examples.items():
-                with called(self):
+                with blame(self):
                     dictionaries[name] = self._dictionary(int(rng.integers(2**31))).fit(images)
                 if dictionaries[name].patch_shape_[2:] != (3,):
                     raise ValueError(f"The examples of {name} have no three channels of colour.")

@@ -15,8 +15,8 @@ from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import with_callbacks
 from atomstream.estimators._representatives import (
-    Part,
     Representatives,
+    Share,
     check_labels,
     counting_rows,
     places_of,
@@ -223,7 +223,7 @@ class OnlineConvexMF(OnlineDictionary):
         entry_weight : None
             Refused: a representative is a row as it came.
         """
-        return self._fit(*self._given(X, y, sample_weight, mask, entry_weight), ids)
+        return self._fit(*self._validated(X, y, sample_weight, mask, entry_weight), ids)
 
     def partial_fit(
         self,
@@ -247,7 +247,7 @@ class OnlineConvexMF(OnlineDictionary):
         time : number, datetime or numpy.datetime64, optional
             As in `OnlineNMF`.
         """
-        given = self._given(X, y, sample_weight, mask, entry_weight)
+        given = self._validated(X, y, sample_weight, mask, entry_weight)
         return self._partial_fit(*given, ids, time)
 
     def predict(self, X: Samples) -> NDArray:
@@ -278,7 +278,7 @@ class OnlineConvexMF(OnlineDictionary):
         check_is_fitted(self)
         return Representatives.of(self.state_.dictionary)
 
-    def explain(self, atom: int, top: int = 5) -> list[Part]:
+    def explain(self, atom: int, top: int = 5) -> list[Share]:
         """Return what an atom is made of, largest share first.
 
         Parameters
@@ -289,7 +289,7 @@ class OnlineConvexMF(OnlineDictionary):
             At most so many; shares of zero are left out.
         """
         check_is_fitted(self)
-        return Part.of(self.state_.dictionary, atom, top)
+        return Share.of(self.state_.dictionary, atom, top)
 
     def stationarity(self, X: Samples) -> float:
         r"""Return how far the atoms are from a critical point of the mean loss over their hulls.
@@ -321,8 +321,8 @@ class OnlineConvexMF(OnlineDictionary):
                 f"atom, got {self.n_representatives}."
             )
 
-    def _go_on(self) -> Learner:
-        run = super()._go_on()
+    def _updated_learner(self) -> Learner:
+        run = super()._updated_learner()
         known = [batch.labels for batch in run.waiting if batch.labels is not None]
         labelled = hasattr(self, "classes_") or bool(known)
         same = labelled == (self.assignment == "labels")
@@ -356,16 +356,16 @@ class OnlineConvexMF(OnlineDictionary):
 
     # -- data into batches
 
-    def _known(
+    def _row_facts(
         self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
-        known = super()._known(data, weights, y, ids, position)
+        known = super()._row_facts(data, weights, y, ids, position)
         labels = check_labels(y, data.shape[0]) if self.assignment == "labels" else None
         return known | {"ids": row_names(np.asarray(known["ids"])), "labels": labels}
 
     # -- the start
 
-    def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
+    def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Keep rows until there are N, or all there are; then make hulls from the first N."""
         run = self._learner
         n_kept = sum(counting_rows(batch).size for batch in run.waiting)

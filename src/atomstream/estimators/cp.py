@@ -349,9 +349,9 @@ class OnlineCPDictionary(OnlineDictionary):
         """Return the loadings of the rank-one tensors nearest to atoms."""
         return nearest_loadings(atoms, self.axes_.sizes, self.algorithm_.objective.atoms)
 
-    def _open(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
+    def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         if not self._learner.has_state:
-            return super()._open(batches, n_rows)
+            return super()._first_batches(batches, n_rows)
         first = next(batches)  # the first batch that known loadings meet sets their bound
         self.norm_ = batch_norm(first, self.n_components, len(self.axes_.sizes))
         return [first]

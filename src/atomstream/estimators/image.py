@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.progress import followed
+from atomstream.base.progress import track
 from atomstream.domains.images.overlap import whole
 from atomstream.domains.images.pixels import (
     as_image,
@@ -23,7 +23,7 @@ from atomstream.domains.images.pixels import (
 )
 from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
 from atomstream.estimators import _parameters
-from atomstream.estimators._called import called
+from atomstream.estimators._called import blame
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches
@@ -149,13 +149,13 @@ class ImageDictionary(PatchLearning):
         -------
         ndarray of the shape and type of ``image``
         """
-        image = self._given(image)
+        image = self._validated(image)
         coder = copy(self.learner_).set_params(alpha=self.alpha, n_jobs=self.n_jobs)
 
         def decoded(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
             """Return what the dictionary makes of patches."""
             rows, means = self._split(rows / rows.dtype.type(white(image)))
-            with called(self):
+            with blame(self):
                 codes = coder.transform(rows)
             return add_means(coder.inverse_transform(codes), means), None
 
@@ -196,7 +196,7 @@ class ImageDictionary(PatchLearning):
         ours is learned online, with an l1 penalty of twice the noise, and the noisy image is not
         mixed in at the end.
         """
-        image = self._given(image)
+        image = self._validated(image)
         unit = white(image)
         noise = (noise_level(image) if sigma is None else _check_sigma(sigma, 100 * unit)) / unit
         if noise == 0:
@@ -240,7 +240,7 @@ class ImageDictionary(PatchLearning):
         dtype = np.float64 if image.dtype == np.float64 else np.float32
         unit: NDArray = image.reshape(observed.shape).astype(dtype)
         filled = fill(unit / unit.dtype.type(white(image)), observed)
-        self._given(filled.reshape(image.shape))
+        self._validated(filled.reshape(image.shape))
         known, n_jobs = filled.copy(), effective_n_jobs(self.n_jobs)
         for stride in HOLES_STRIDES if adapt else HOLES_STRIDES[-1:]:
             start = filled.reshape(image.shape)
@@ -253,7 +253,7 @@ class ImageDictionary(PatchLearning):
 
     # -- the engine room
 
-    def _given(self, image: ArrayLike) -> NDArray:
+    def _validated(self, image: ArrayLike) -> NDArray:
         """Return an image to work on, checked."""
         check_is_fitted(self)
         self.check()
@@ -269,10 +269,10 @@ class ImageDictionary(PatchLearning):
         )
         drawn = patches(image, self.patch_size, self.batch_size, n_samples=self.n_patches, rng=0)
         unit, n_batches = white(image), -(-self.n_patches // self.batch_size)
-        with called(self):
+        with blame(self):
             learner.fit_stream(
                 self._split(rows / rows.dtype.type(unit))[0]
-                for rows in followed(drawn, n_batches, "learning from the image")
+                for rows in track(drawn, n_batches, "learning from the image")
             )
         return learner.components_
 

@@ -23,7 +23,7 @@ from atomstream.domains.series.levels import LastKnown, Levels
 from atomstream.domains.series.persistence import compared, no_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _parameters
-from atomstream.estimators._called import called
+from atomstream.estimators._called import blame
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._series_forecast import SeriesForecast
@@ -296,7 +296,7 @@ class SeriesDictionary(SeriesForecast):
                 rows[rng.integers(len(rows), size=self.init_batch_size)]
                 for _ in range(self.n_init_batches)
             )
-            with called(self):
+            with blame(self):
                 learner.fit_stream(drawn)
             self.initial_atoms_ = self._shaped(learner.components_)
             self._seen = self._seen | ~np.isnan(values).all(axis=0)

@@ -27,7 +27,7 @@ __all__ = [
     "Source",
     "divide_alike",
     "fingerprint",
-    "named",
+    "naming_source",
     "reading",
     "row_blocks",
 ]
@@ -211,7 +211,7 @@ def reading(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def named(source: object) -> Iterator[None]:
+def naming_source(source: object) -> Iterator[None]:
     """Turn what a model complains about in the body into a sentence that names the source."""
     try:
         yield

@@ -14,7 +14,7 @@ from atomstream.domains import images
 from atomstream.exceptions import InputError
 from atomstream.io.images import load_image
 from atomstream.io.outputs import check_out, image_format, write_image
-from atomstream.io.source import named
+from atomstream.io.source import naming_source
 from atomstream.looks import drawings, sections
 from atomstream.looks.canvas import HEAD, IMAGE, TEXT, Fitted, empty, most_important, panels, plain
 from atomstream.looks.look import Look
@@ -61,7 +61,7 @@ class ImageLook(Look):
         """Write an image rebuilt from its patches."""
         out, model = place_of_image(record, source, out), record.model
         pixels = load_image(source, color=len(model.patch_shape_) == 3)
-        with named(source):
+        with naming_source(source):
             rebuilt = model.set_params(stride=stride).reconstruct(pixels)
         return write_rebuilt(out, pixels, rebuilt)
 

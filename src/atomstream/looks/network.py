@@ -17,7 +17,7 @@ from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import check_out, write_table
-from atomstream.io.source import InputFile, named
+from atomstream.io.source import InputFile, naming_source
 from atomstream.looks import sections
 from atomstream.looks.canvas import BLUE, ERROR, HEAD, ORANGE, TEXT, empty, heading, ordered
 from atomstream.looks.cards import Picture
@@ -136,7 +136,7 @@ class NetworkLook(Look):
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Rebuild the network in a file."""
-        with named(source):
+        with naming_source(source):
             network = network_of(record, source)
             return rebuild(record, network, place_of_pairs(out, record, REBUILT, source))
 

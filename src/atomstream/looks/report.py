@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.base.extras import library
-from atomstream.base.progress import followed
+from atomstream.base.progress import track
 from atomstream.io.files import whole_file
 from atomstream.looks.cards import Cards, course_points
 
@@ -180,7 +180,7 @@ def _drawn(folder: Path, sections: list[Section], dpi: int) -> Iterator[tuple[st
     """Write each figure in both formats and yield its name and its PNG."""
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     drawn = [section for section in sections if section.figure is not None]
-    for section in followed(drawn, len(drawn), "drawing"):
+    for section in track(drawn, len(drawn), "drawing"):
         for kind, about in (("svg", {"Date": None}), ("png", {})):
             buffer = io.BytesIO()
             with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from atomstream.base.checks import counted
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.io.outputs import Labels
-from atomstream.io.source import named
+from atomstream.io.source import naming_source
 from atomstream.io.video import Video, as_frames, open_video
 from atomstream.looks import drawings, sections
 from atomstream.looks.canvas import BLUE, IMAGE, ORANGE, TEXT, TICK, empty, heading, most_important
@@ -101,8 +101,8 @@ class VideoLook(Look):
         key = None if settings is None else settings.key
         videos = [open_video(name, key=key, grey=model.grey) for name in inputs]
         if model.mode == "frames" and all(video.names for video in videos):
-            named = (codes for video in videos for codes in _named_codes(model, video))
-            return Encoded(model.n_components, named, ["file"])
+            naming_source = (codes for video in videos for codes in _named_codes(model, video))
+            return Encoded(model.n_components, naming_source, ["file"])
         coded = _frame_codes if model.mode == "frames" else _pixel_codes
         codes = (((), codes) for video in videos for codes in coded(model, video))
         return Encoded(model.n_components, codes)
@@ -111,7 +111,7 @@ class VideoLook(Look):
 def _frame_codes(model: Any, video: Video) -> Iterator[NDArray]:
     """Yield the codes of frames, a block of them in memory at a time."""
     frames = as_frames(video, grey=model.grey)
-    with named(video.name):
+    with naming_source(video.name):
         while block := list(islice(frames, FRAMES)):
             yield model.transform(np.stack(block))
 
@@ -126,7 +126,7 @@ def _named_codes(model: Any, video: Video) -> Iterator[tuple[Labels, NDArray]]:
 
 def _pixel_codes(model: Any, video: Video) -> Iterator[NDArray]:
     """Yield the codes of the courses of all pixels, in the order of the rows of a frame."""
-    with named(video.name):
+    with naming_source(video.name):
         yield model.transform(video.whole()).reshape(-1, model.n_components)
 
 

@@ -21,7 +21,7 @@ from atomstream.penalties.base import weakened
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Objective
-from atomstream.updates.base import Explained, Updater
+from atomstream.updates.base import CodedBatch, Updater
 
 __all__ = [
     "CodingOptions",
@@ -55,7 +55,7 @@ class CodingOptions:
 
 
 # Codes, what the batch adds, and what the updater is shown.
-Explanation: TypeAlias = tuple[Codes, Delta, list[Explained]]
+Explanation: TypeAlias = tuple[Codes, Delta, list[CodedBatch]]
 
 
 class Explainer(ABC):
@@ -79,7 +79,7 @@ class Whole(Explainer):
         codes = algorithm.coder.encode(
             batch, dictionary, algorithm.objective, how.accuracy, how.start
         )
-        return codes, measured(batch, codes, dictionary, algorithm), [Explained(batch, codes)]
+        return codes, measured(batch, codes, dictionary, algorithm), [CodedBatch(batch, codes)]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class MergedFeatures(Explainer):
         codes = algorithm.coder.encode(merged, atoms, objective, how.accuracy, how.start)
         delta: Any = algorithm.statistics.measure(merged, codes, atoms, objective)
         delta = _by_length(delta.touching(features, dictionary), dictionary, objective)
-        return codes, delta, [Explained(batch, codes)]
+        return codes, delta, [CodedBatch(batch, codes)]
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def explainer_for(updater: Updater, objective: Objective) -> Explainer:
 
 def cross_fit(
     batch: Batch, dictionary: Any, algorithm: Any, accuracy: Accuracy, rng: np.random.Generator
-) -> tuple[Codes, Delta, list[Explained]]:
+) -> tuple[Codes, Delta, list[CodedBatch]]:
     """Explain each part of the features, drawn anew, by codes found on all others.
 
     Returns
@@ -164,7 +164,7 @@ def cross_fit(
         codes = algorithm.coder.encode(seen, dictionary.on(others), objective, accuracy)
         objective = _weaker(algorithm.objective, 1 / n_parts)
         deltas.append(algorithm.statistics.measure(there, codes, dictionary.on(part), objective))
-        latest.append(Explained(there, codes, part))
+        latest.append(CodedBatch(there, codes, part))
     values = np.mean([item.codes.values for item in latest], axis=0)
     residual = np.max([item.codes.residual for item in latest], axis=0)
     delta = type(deltas[0]).across(parts, deltas, batch.mass)

@@ -126,7 +126,7 @@ class Learner:
 
         Updaters that do not settle on data at hand make no round.
         """
-        if not blocks or not self.algorithm.updater.settles:
+        if not blocks or not self.algorithm.updater.descends_on_full_data:
             return 0
         n_rounds = 0
         with one_blas_thread:

@@ -173,5 +173,7 @@ class _Average:
         # Rows counted for those of all slots, so the average of what was used is its sum.
         usage.total = shares @ [each.total for each in self._usages]
         usage.idle = np.min([each.idle for each in self._usages], axis=0)
-        dictionary = algorithm.updater.joined(self._dictionaries, shares, self._memory)
+        dictionary = algorithm.updater.average_dictionaries(
+            self._dictionaries, shares, self._memory
+        )
         return State(dictionary, self._memory, usage)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from atomstream.base.fields import array, either, number, part
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
-from atomstream.dictionaries.low_rank import Product, Sums, blend
+from atomstream.dictionaries.low_rank import LowRank, Sums, blend
 from atomstream.losses import Loss, squared_norms
 from atomstream.memory.base import Delta, Memory, Statistics
 from atomstream.problem.batch import Batch
@@ -78,14 +78,14 @@ class Aggregates(Memory[GramDelta]):
 
     SAVED = (
         array("gram", "r r"),
-        either(array("cross", "r d"), part("cross", Product)),
+        either(array("cross", "r d"), part("cross", LowRank)),
         number("constant"),
     )
 
     def __init__(self, n_components: int, n_features: int, *, factored: bool = False) -> None:
         self.gram = np.zeros((n_components, n_components))
         self.cross: Sums = (
-            Product.empty(n_components, n_features)
+            LowRank.empty(n_components, n_features)
             if factored
             else np.zeros((n_components, n_features))
         )
@@ -210,7 +210,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         cross: Sums
         # With fewer rows than atoms the two factors are smaller than their product.
         if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
-            cross = unit * Product(weighted.astype(np.float64), X)
+            cross = unit * LowRank(weighted.astype(np.float64), X)
         else:
             cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
             if unit != 1:

@@ -26,7 +26,7 @@ from atomstream.problem.products import ROWS, products
 
 __all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
 
-QUADRATIC = ("target", "slope", "bend")
+QUADRATIC = ("target", "slope", "curvature")
 MAJORANT_SUMS = ("plus", "minus", "gram", *QUADRATIC, "constant")
 TINY = float(np.finfo(float).tiny)
 FLAT = 1e-6  # of the mean curvature, which a feature without data counts with
@@ -58,14 +58,14 @@ class Majorants(Memory[Any]):
         A, the average of r h' h.
     target, slope : ndarray of shape (n_components, n_features)
         Averages of A_t D_t and of the gradients, D_t the dictionary of batch t.
-    bend : ndarray of shape (n_features,)
+    curvature : ndarray of shape (n_features,)
         Average second derivative of each feature's loss in its reconstruction.
     constant : float
         c.
     columns : ColumnSums, optional
         As long as all batches had entries in few features: P and N, at a cost that goes by those.
         There is no quadratic model then, which sparse data have no use for; ``plus``, ``minus``,
-        ``target``, ``slope`` and ``bend`` are None.
+        ``target``, ``slope`` and ``curvature`` are None.
     """
 
     SAVED = (
@@ -73,7 +73,7 @@ class Majorants(Memory[Any]):
         *(array("plus", "r d", optional=True), array("minus", "r d", optional=True)),
         array("gram", "r r"),
         *(array("target", "r d", optional=True), array("slope", "r d", optional=True)),
-        *(array("bend", "d", optional=True), number("constant")),
+        *(array("curvature", "d", optional=True), number("constant")),
         part("columns", ColumnSums, optional=True),
     )
     columns: ColumnSums | None = None
@@ -82,7 +82,7 @@ class Majorants(Memory[Any]):
         self.exponents = exponents
         self.gram = np.zeros((n_components, n_components))
         self.plus, self.minus, self.target, self.slope = np.zeros((4, n_components, n_features))
-        self.bend = np.zeros(n_features)
+        self.curvature = np.zeros(n_features)
         self.constant = 0.0
 
     def check_saved(self, **sizes: int) -> None:
@@ -97,7 +97,7 @@ class Majorants(Memory[Any]):
         if delta.features is not None and (weight == 1 or self.columns is not None):
             self._absorb_touched(delta, weight)
             return
-        delta = delta.spread()
+        delta = delta.densified()
         if self.columns is not None:
             self._spread(delta.atoms)
         # The coefficients belong to plus z^p / p - minus z^q / q, whose gradient at the atoms of
@@ -115,7 +115,7 @@ class Majorants(Memory[Any]):
             "gram": delta.gram,
             "target": delta.gram @ delta.atoms,
             "slope": delta.plus - delta.minus,
-            "bend": delta.bend,
+            "curvature": delta.curvature,
             "constant": delta.constant,
         }
         self._move(weight, batch, delta.mass)
@@ -143,14 +143,14 @@ class Majorants(Memory[Any]):
         plus, minus = self._coefficients()
         slopes, middle = times_power(minus, atoms, q - 1), plus[:, 0] @ atoms
         # The curvature of the past is not known: that of its mean stands for it.
-        bend = (1 - q) * (slopes * atoms).sum(axis=0) / np.maximum(middle, TINY) ** 2
+        curvature = (1 - q) * (slopes * atoms).sum(axis=0) / np.maximum(middle, TINY) ** 2
         vars(self).update(
             columns=None,
             plus=plus,
             minus=minus,
             target=self.gram @ atoms,
             slope=plus - slopes,
-            bend=bend,
+            curvature=curvature,
         )
 
     def _coefficients(self) -> tuple[NDArray, NDArray]:
@@ -165,7 +165,7 @@ class Majorants(Memory[Any]):
         """B of the quadratic model: its minimiser D solves A D = B where nothing constrains it."""
         # The quadratic model has the curvature gram_ij share_k, and at each batch's atoms its
         # slope.
-        share = self.bend / max(float(self.bend.mean()), np.finfo(float).tiny)
+        share = self.curvature / max(float(self.curvature.mean()), np.finfo(float).tiny)
         return self.target - self.slope / np.maximum(share, FLAT)
 
     def atom_energy(self, dictionary: Dictionary) -> NDArray:
@@ -279,7 +279,7 @@ class MajorantSums(Statistics[Any, Majorants]):
             unit * np.asarray(block.atom_gradient(weighted, part), dtype=np.float64)
             for part in parts
         )
-        bend = np.asarray(curvature.T @ weights, dtype=np.float64)
+        curvature = np.asarray(curvature.T @ weights, dtype=np.float64)
         # Curvature as a mean per row and a sum per feature: one Gram matrix for all features.
         per_row = np.asarray(curvature.sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
         gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
@@ -287,13 +287,13 @@ class MajorantSums(Statistics[Any, Majorants]):
         concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q
         # The majoriser then equals the loss at the present atoms.
         constant = total - float(np.vdot(plus, atoms) / p - (minus * atoms * concave).sum())
-        if not np.isfinite(constant + plus.sum() + minus.sum() + bend.sum() + gram.sum()):
+        if not np.isfinite(constant + plus.sum() + minus.sum() + curvature.sum() + gram.sum()):
             raise ValueError(f"Sums over the batch are not finite in {h.dtype}; rescale the data.")
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         return MajorantDelta(
             plus=plus,
             minus=minus,
-            bend=bend,
+            curvature=curvature,
             gram=gram,
             constant=constant,
             atoms=atoms,

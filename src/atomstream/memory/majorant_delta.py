@@ -28,7 +28,7 @@ class MajorantDelta(Delta):
     ----------
     plus, minus : ndarray of shape (n_components, n_features)
         Sum of w_i h_i' g_i, of both parts.
-    bend : ndarray of shape (n_features,)
+    curvature : ndarray of shape (n_features,)
         Sum of w_i b_i: the curvature.
     gram : ndarray of shape (n_components, n_components)
         Sum of w_i r_i h_i' h_i.
@@ -42,18 +42,18 @@ class MajorantDelta(Delta):
 
     plus: NDArray
     minus: NDArray
-    bend: NDArray
+    curvature: NDArray
     gram: NDArray
     constant: float
     atoms: NDArray
     features: ClassVar[None] = None
 
-    def spread(self) -> MajorantDelta:
+    def densified(self) -> MajorantDelta:
         """Return the sums for all features."""
         return self
 
     def __add__(self, other: MajorantDelta | TouchedDelta) -> MajorantDelta:
-        other = other.spread()
+        other = other.densified()
         names = [field.name for field in fields(self) if field.name != "atoms"]
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         return MajorantDelta(**sums, atoms=self.atoms)
@@ -67,7 +67,7 @@ class MajorantDelta(Delta):
         order = np.argsort(np.concatenate(features))
         wide = {
             name: np.concatenate([getattr(delta, name) for delta in deltas], axis=-1)[..., order]
-            for name in ("plus", "minus", "atoms", "bend")
+            for name in ("plus", "minus", "atoms", "curvature")
         }
         return cls(
             **wide,
@@ -93,7 +93,7 @@ class MajorantDelta(Delta):
             features=features,
             dictionary=copy(dictionary),
             plus=self.plus[:, 0],
-            **{name: getattr(self, name)[..., :-1] for name in ("minus", "bend", "atoms")},
+            **{name: getattr(self, name)[..., :-1] for name in ("minus", "curvature", "atoms")},
             gram=share * self.gram,
             **{name: getattr(self, name) for name in ("constant", "usage", "objective", "mass")},
         )
@@ -104,7 +104,7 @@ class MajorantDelta(Delta):
 
     def smoothness(self) -> float:
         """Return the largest eigenvalue of the Gram matrix times the largest relative curvature."""
-        peak = float(self.bend.max()) / max(float(self.bend.mean()), np.finfo(float).tiny)
+        peak = float(self.curvature.max()) / max(float(self.curvature.mean()), np.finfo(float).tiny)
         return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass * peak
 
 
@@ -117,33 +117,33 @@ class TouchedDelta(Delta):
     plus : ndarray of shape (n_components,)
         Of every feature: where the slope at zero is constant all have the same.
     minus, atoms : ndarray of shape (n_components, n_touched)
-    bend : ndarray of shape (n_touched,)
+    curvature : ndarray of shape (n_touched,)
     gram, constant
         As in `MajorantDelta`.
     features : ndarray of int of shape (n_touched,)
-        In ascending order; ``minus`` and ``bend`` are 0 in all others.
+        In ascending order; ``minus`` and ``curvature`` are 0 in all others.
     dictionary : Dictionary
         The one that it was measured at.
     """
 
     plus: NDArray
     minus: NDArray
-    bend: NDArray
+    curvature: NDArray
     gram: NDArray
     constant: float
     atoms: NDArray
     features: NDArray
     dictionary: Any
 
-    def spread(self) -> MajorantDelta:
+    def densified(self) -> MajorantDelta:
         """Return the sums for all features."""
         atoms = self.dictionary.atoms().astype(np.float64)
-        minus, bend = np.zeros(atoms.shape), np.zeros(atoms.shape[1])
-        minus[:, self.features], bend[self.features] = self.minus, self.bend
+        minus, curvature = np.zeros(atoms.shape), np.zeros(atoms.shape[1])
+        minus[:, self.features], curvature[self.features] = self.minus, self.curvature
         return MajorantDelta(
-            plus=np.repeat(self.plus[:, None], len(bend), axis=1),
+            plus=np.repeat(self.plus[:, None], len(curvature), axis=1),
             minus=minus,
-            bend=bend,
+            curvature=curvature,
             atoms=atoms,
             **{name: getattr(self, name) for name in ("gram", "constant")},
             **{name: getattr(self, name) for name in ("usage", "objective", "mass")},
@@ -151,10 +151,11 @@ class TouchedDelta(Delta):
 
     def __add__(self, other: Any) -> Any:
         if other.features is None:
-            return self.spread() + other
+            return self.densified() + other
         features = np.union1d(self.features, other.features)
         wide = {
-            name: self._on(features, name) + other._on(features, name) for name in ("minus", "bend")
+            name: self._on(features, name) + other._on(features, name)
+            for name in ("minus", "curvature")
         }
         names = ("plus", "gram", "constant", "usage", "objective", "mass")
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
@@ -171,8 +172,8 @@ class TouchedDelta(Delta):
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return the gradient of the mean loss in the atoms, where it was measured."""
-        return self.spread().gradient(dictionary)
+        return self.densified().gradient(dictionary)
 
     def smoothness(self) -> float:
         """Return a Lipschitz constant of that gradient."""
-        return self.spread().smoothness()
+        return self.densified().smoothness()

@@ -22,7 +22,7 @@ from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.io.source import Input
 from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
-from atomstream.runs.task import Task, checked, task_named
+from atomstream.runs.task import Task, as_input_error, task_named
 from atomstream.watch.history import Trace
 
 if TYPE_CHECKING:
@@ -141,12 +141,12 @@ class RunFolder:
     def task(self) -> type[Task]:
         """Return the kind of the run."""
         self.check()
-        return checked(self._settings, lambda: task_named(kind_of(self._settings)))
+        return as_input_error(self._settings, lambda: task_named(kind_of(self._settings)))
 
     def settings(self) -> Any:
         """Return the settings of the run."""
         kind = self.task().settings_type
-        return checked(self._settings, lambda: kind(**read_settings(self._settings, kind)))
+        return as_input_error(self._settings, lambda: kind(**read_settings(self._settings, kind)))
 
     def _identity(self) -> str:
         """Return what tells this run from others."""

@@ -16,7 +16,7 @@ from atomstream.base.progress import compiling
 from atomstream.exceptions import InputError
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.notes import history_of
-from atomstream.runs.task import Task, heard
+from atomstream.runs.task import Task, forward_warnings
 from atomstream.watch.callbacks import Callback, History, Learner
 from atomstream.watch.history import changeovers
 from atomstream.watch.lives import lives_of
@@ -179,7 +179,7 @@ class Run:
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Keep warnings, and turn what a model complains about into a sentence."""
-        with heard(self._keep_warning):
+        with forward_warnings(self._keep_warning):
             try:
                 yield
             except InputError:

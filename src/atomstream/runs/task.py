@@ -196,7 +196,7 @@ def _loaded(place: str) -> Any:
 
 
 @contextmanager
-def calling(model: Any, *callbacks: Callback) -> Iterator[None]:
+def callbacks_set(model: Any, *callbacks: Callback) -> Iterator[None]:
     """Let a model call these after each batch, while it learns in the body."""
     model.set_callbacks(*callbacks)
     try:
@@ -205,9 +205,9 @@ def calling(model: Any, *callbacks: Callback) -> Iterator[None]:
         model.set_callbacks()
 
 
-def watched(model: Any, pace: Pace) -> AbstractContextManager[None]:
+def pace_set(model: Any, pace: Pace) -> AbstractContextManager[None]:
     """Show progress, note objectives and pause when due, while a model learns batch by batch."""
-    return calling(model, pace.bar("learning"), _Watch(pace))
+    return callbacks_set(model, pace.bar("learning"), _Watch(pace))
 
 
 class _Watch(Callback):
@@ -225,7 +225,7 @@ class _Watch(Callback):
 
 
 @contextmanager
-def heard(warning: Callable[[str], None]) -> Iterator[None]:
+def forward_warnings(warning: Callable[[str], None]) -> Iterator[None]:
     """Hand every warning of the body to a function, once each."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -233,7 +233,7 @@ def heard(warning: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
-def checked(what: Any, make: Callable[[], Any]) -> Any:
+def as_input_error(what: Any, make: Callable[[], Any]) -> Any:
     """Return what is made, turning a bad setting or an unreadable file into a sentence."""
     try:
         return make()

@@ -1,6 +1,6 @@
 """The updates, typed."""
 
-from .base import Explained as Explained
+from .base import CodedBatch as CodedBatch
 from .base import Updater as Updater
 from .block_coordinate import BlockCoordinate as BlockCoordinate
 from .loadings import LoadingSweep as LoadingSweep

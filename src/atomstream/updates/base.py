@@ -22,13 +22,13 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
 
-__all__ = ["Explained", "Updater"]
+__all__ = ["CodedBatch", "Updater"]
 
 PATIENCE = 10.0
 StateT = TypeVar("StateT", bound=State, contravariant=True)
 
 
-class Explained(NamedTuple):
+class CodedBatch(NamedTuple):
     """Samples on some of the features, and the codes that explain them there."""
 
     batch: Batch
@@ -67,7 +67,7 @@ class Updater(Part, ABC, Generic[StateT]):
         return 1
 
     @property
-    def settles(self) -> bool:
+    def descends_on_full_data(self) -> bool:
         """Whether updates after rounds over all of the data never raise their objective."""
         return False
 
@@ -83,14 +83,16 @@ class Updater(Part, ABC, Generic[StateT]):
 
     @abstractmethod
     def update(
-        self, state: StateT, objective: Objective, clock: Clock, latest: Sequence[Explained] = ()
+        self, state: StateT, objective: Objective, clock: Clock, latest: Sequence[CodedBatch] = ()
     ) -> None:
         """Make the dictionary better for the memory; ``latest`` was absorbed last.
 
         ``latest`` has one item, or one for each part of the features where there are ``folds``.
         """
 
-    def joined(self, dictionaries: Sequence[Any], shares: NDArray, memory: Any) -> Any:
+    def average_dictionaries(
+        self, dictionaries: Sequence[Any], shares: NDArray, memory: Any
+    ) -> Any:
         """Return one dictionary for the sums of several that learned apart from one start.
 
         By default their average, which the next update improves.

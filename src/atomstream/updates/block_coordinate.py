@@ -16,7 +16,7 @@ from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
-from atomstream.updates.base import PATIENCE, Explained, Updater
+from atomstream.updates.base import PATIENCE, CodedBatch, Updater
 
 __all__ = ["BlockCoordinate"]
 
@@ -63,7 +63,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     patience: float = PATIENCE
     statistics: ClassVar[GramSums] = GramSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
-    settles: ClassVar[bool] = True
+    descends_on_full_data: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
 
     def update(
@@ -71,7 +71,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         state: State[Rows, Aggregates],
         objective: Objective,
         clock: Clock,
-        latest: Sequence[Explained] = (),
+        latest: Sequence[CodedBatch] = (),
     ) -> None:
         """Sweep over the atoms."""
         memory = state.memory

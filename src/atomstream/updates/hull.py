@@ -23,7 +23,7 @@ from atomstream.penalties.simplex import Simplex
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy, Clock
 from atomstream.problem.objective import Objective
-from atomstream.updates.base import Explained, Updater
+from atomstream.updates.base import CodedBatch, Updater
 
 __all__ = ["HullUpdate", "RowWise", "nearest_in_hulls", "starting_hulls"]
 
@@ -53,7 +53,9 @@ class HullUpdate(Updater[State[Hulls, Aggregates]]):
         size = float(np.trace(state.dictionary.gram()))
         return state.memory.value(state.dictionary) + 0.5 * self.damping * size
 
-    def joined(self, dictionaries: Sequence[Hulls], shares: NDArray, memory: Aggregates) -> Hulls:
+    def average_dictionaries(
+        self, dictionaries: Sequence[Hulls], shares: NDArray, memory: Aggregates
+    ) -> Hulls:
         """Return the hulls with the lowest surrogate: averages would have other representatives."""
         return min(dictionaries, key=memory.value)
 
@@ -62,7 +64,7 @@ class HullUpdate(Updater[State[Hulls, Aggregates]]):
         state: State[Hulls, Aggregates],
         objective: Objective,
         clock: Clock,
-        latest: Sequence[Explained] = (),
+        latest: Sequence[CodedBatch] = (),
     ) -> None:
         """Do nothing: the walk has done it row by row."""
 

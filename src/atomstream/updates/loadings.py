@@ -18,7 +18,7 @@ from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, project
 from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
-from atomstream.updates.base import Explained, Updater
+from atomstream.updates.base import CodedBatch, Updater
 from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
 from atomstream.updates.radius import minimise_within
 
@@ -79,7 +79,7 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
         state: State[Loadings, Aggregates],
         objective: Objective,
         clock: Clock,
-        latest: Sequence[Explained] = (),
+        latest: Sequence[CodedBatch] = (),
     ) -> None:
         """Sweep over the modes."""
         memory = state.memory

@@ -21,7 +21,7 @@ from atomstream.penalties.interval import Nonnegative
 from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
 from atomstream.problem.products import losses
-from atomstream.updates.base import Explained, Updater
+from atomstream.updates.base import CodedBatch, Updater
 from atomstream.updates.block_coordinate import _size_is_free, _sweep
 
 __all__ = ["Majorise"]
@@ -77,7 +77,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
     BOUNDS: ClassVar = {"folds": whole()}
 
     @property
-    def settles(self) -> bool:
+    def descends_on_full_data(self) -> bool:
         """True where rows are explained as a whole: codes drawn anew rise and fall."""
         return self.folds == 1
 
@@ -86,7 +86,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
         state: State[Rows, Majorants],
         objective: Objective,
         clock: Clock,
-        latest: Sequence[Explained] = (),
+        latest: Sequence[CodedBatch] = (),
     ) -> None:
         """Take the better of the two proposals; without a batch to judge by, the first."""
         memory = state.memory
@@ -160,7 +160,7 @@ def _raise(atoms: NDArray) -> None:
     np.maximum(atoms, MIN_ENTRY_SHARE * atoms.mean(axis=1, keepdims=True), out=atoms)
 
 
-def _loss(atoms: NDArray, objective: Objective, latest: Sequence[Explained]) -> float:
+def _loss(atoms: NDArray, objective: Objective, latest: Sequence[CodedBatch]) -> float:
     """Return the loss of the newest batch under other atoms; infinity for no number."""
     total = 0.0
     for batch, codes, features in latest:

@@ -20,7 +20,7 @@ from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box
 from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
-from atomstream.updates.base import Explained, Updater
+from atomstream.updates.base import CodedBatch, Updater
 
 __all__ = ["SubgradientStep"]
 
@@ -65,7 +65,7 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
         state: State[Rows, Subgradient],
         objective: Objective,
         clock: Clock,
-        latest: Sequence[Explained] = (),
+        latest: Sequence[CodedBatch] = (),
     ) -> None:
         """Step and project."""
         memory = state.memory

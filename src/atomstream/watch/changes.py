@@ -14,12 +14,12 @@ from atomstream.base.checks import check_count
 from atomstream.watch.callbacks import Callback, TaskContext
 from atomstream.watch.drift import DriftDetector, Shares, loss_of
 
-__all__ = ["Change", "ChangeWatch", "Part"]
+__all__ = ["Change", "ChangeWatch", "ChangedFeature"]
 
 MOST_PARTS = 10  # features and atoms that a change names
 
 
-class Part(NamedTuple):
+class ChangedFeature(NamedTuple):
     """A feature or an atom before and after a change.
 
     Attributes
@@ -58,8 +58,8 @@ class Change:
     n_samples: int
     began: int
     step: int
-    features: list[Part]
-    atoms: list[Part]
+    features: list[ChangedFeature]
+    atoms: list[ChangedFeature]
     cause: str = "loss"
 
 
@@ -188,7 +188,7 @@ class _AtomWatch:
         self._detectors = [DriftDetector(false_alarm_every) for _ in range(2)]
         self._began, self._shares = 0, Shares(self._detectors[0].reach)
 
-    def update(self, share: float, n_samples: int) -> tuple[int, Part | None]:
+    def update(self, share: float, n_samples: int) -> tuple[int, ChangedFeature | None]:
         """Take in a share; return since when it is another, and from what to what, if it is."""
         root = share**0.5
         up, down = self._detectors
@@ -206,7 +206,7 @@ class _AtomWatch:
         return began, parts[0]._replace(name=self._atom) if parts else None
 
 
-def _parts(shares: Shares, names: Sequence[str] | None, *, rising: bool) -> list[Part]:
+def _parts(shares: Shares, names: Sequence[str] | None, *, rising: bool) -> list[ChangedFeature]:
     """Return what differs most, most first."""
     before, after = shares.before, shares.after
     if before is None or after is None:
@@ -214,6 +214,8 @@ def _parts(shares: Shares, names: Sequence[str] | None, *, rising: bool) -> list
     gain = after - before if rising else np.abs(after - before)
     order = np.argsort(-gain, kind="stable")[:MOST_PARTS]
     return [
-        Part(int(i) if names is None else str(names[i]), float(before[i]), float(after[i]))
+        ChangedFeature(
+            int(i) if names is None else str(names[i]), float(before[i]), float(after[i])
+        )
         for i in order
     ]

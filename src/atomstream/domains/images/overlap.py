@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.progress import followed
+from atomstream.base.progress import track
 from atomstream.streams import patch_view, steps, take
 
 __all__ = ["Change", "check_stride", "strips", "whole"]
@@ -60,7 +60,7 @@ def strips(
     count = np.zeros((0, image.shape[1]), dtype)
     first = 0
     bands = range(0, len(tops), per_band)
-    for start in followed(bands, len(bands), "coding patches"):
+    for start in track(bands, len(bands), "coding patches"):
         band = tops[start : start + per_band]
         n_new = int(band[-1]) + height - first - len(total)
         total, count = (

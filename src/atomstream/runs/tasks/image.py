@@ -17,7 +17,7 @@ from atomstream.io.inputs import InputOptions, open_inputs
 from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, calling
+from atomstream.runs.task import Pace, Task, callbacks_set
 
 ROUND = 2560  # patches drawn anew at a time: a run rests in between
 LOOKED_AT = 10_000  # patches, at least, among which those that use an atom most are found
@@ -80,7 +80,7 @@ class ImageTask(Task):
         n_images = len(self.sources[0].paths)
         while (left := self.settings.patches - self.position[0]) > 0:
             n_patches = min(max(ROUND, PATCHES_PER_ROUND * n_images), left)
-            with calling(self.model.set_params(n_patches=n_patches), pace.bar("learning")):
+            with callbacks_set(self.model.set_params(n_patches=n_patches), pace.bar("learning")):
                 self.model.partial_fit(list(self.settings.inputs))
             pace.note(self.model.learner_)
             if pace.rest():

@@ -18,7 +18,7 @@ from atomstream.io.source import InputFile
 from atomstream.looks.network import READING, read_network
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, watched
+from atomstream.runs.task import Pace, Task, pace_set
 from atomstream.samplers.base import patches_of
 
 COPIES = 2000  # of the motif, among which those that use an atom most are found
@@ -107,7 +107,7 @@ class NetworkTask(Task):
     def advance(self, pace: Pace) -> None:
         """Learn from the batches that are left."""
         network = self.network  # read before the bar of learning is shown
-        with watched(self.model, pace):
+        with pace_set(self.model, pace):
             left = self.settings.batches - self.position[0]
             self.model.partial_fit(network, n_batches=left)
 

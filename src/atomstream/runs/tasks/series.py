@@ -29,7 +29,7 @@ from atomstream.io.series_table import read_series
 from atomstream.io.source import InputFile
 from atomstream.looks.samples import samples_of_windows
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, watched
+from atomstream.runs.task import Pace, Task, pace_set
 from atomstream.schedules import Constant
 
 WEIGHT = (
@@ -170,7 +170,7 @@ class _SeriesTask(Task):
 
     def advance(self, pace: Pace) -> None:
         """Learn from the rows that are left."""
-        with watched(self.model, pace):
+        with pace_set(self.model, pace):
             if self.learned:
                 self.model.partial_fit(self.values[self.model.n_rows_ :])
             else:

@@ -15,7 +15,7 @@ from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
 from atomstream.exceptions import EngineError, InputError
 from atomstream.io.holdout import Holdout
-from atomstream.runs.task import Pace, Task, calling
+from atomstream.runs.task import Pace, Task, callbacks_set
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
 from atomstream.watch.callbacks import Callback, Learner, TaskContext
 
@@ -120,7 +120,7 @@ class ShardsTask(Task):
         learned = without_rows(self._shards, self._holdout.keys.astype(int))
         while not self.complete and not self._stops:
             bar: Any = pace.bar("learning")
-            with calling(self.model, _Watching(self, bar), bar):
+            with callbacks_set(self.model, _Watching(self, bar), bar):
                 try:
                     self.model.fit_stream(
                         learned,

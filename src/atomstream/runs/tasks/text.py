@@ -20,10 +20,10 @@ from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
 from atomstream.io.outputs import write_table
-from atomstream.io.source import named
+from atomstream.io.source import naming_source
 from atomstream.looks.text import OVER_TIME
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, watched
+from atomstream.runs.task import Pace, Task, pace_set
 
 SPANS = {"day": "D", "week": "W", "month": "M", "year": "Y"}
 MOST_SPANS = 100_000
@@ -126,7 +126,7 @@ class TextTask(Task):
     def counts(self) -> Any:
         """The counted documents; a new model learns its vocabulary from them."""
         documents = _Chained(self.sources)
-        with named(self.sources[0].name):
+        with naming_source(self.sources[0].name):
             fresh = not hasattr(self.model, "vocabulary_")
             return self.model.begin(documents) if fresh else self.model.count(documents)
 
@@ -162,7 +162,7 @@ class TextTask(Task):
         counts = self.counts  # counted before the bar of learning is shown
         if self.settings.date is not None:
             self._freq()  # dates that cannot be read are told before anything is learned
-        with watched(self.model, pace):
+        with pace_set(self.model, pace):
             shuffle = self.settings.shuffle
             self.model.fit_counts(counts if shuffle else counts[self.order], shuffle=shuffle)
 

@@ -20,7 +20,7 @@ from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
 from atomstream.looks.video import changes_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, calling, watched
+from atomstream.runs.task import Pace, Task, callbacks_set, pace_set
 
 MIN_FRAMES = 2  # frames of a video
 POINTS = 1000  # of the courses of atoms over the frames that a report draws, at most
@@ -132,7 +132,7 @@ class VideoTask(Task):
             self._follow(pace)
             return
         frames = self.frames
-        with watched(self.model, pace):
+        with pace_set(self.model, pace):
             self.model.fit_pixels(frames)
 
     def _follow(self, pace: Pace) -> None:
@@ -148,7 +148,7 @@ class VideoTask(Task):
         if not head:
             return
         rest: Any = self._paced(chain(head, images), pace)
-        with calling(self.model, pace.bar("learning")):
+        with callbacks_set(self.model, pace.bar("learning")):
             self.model.partial_fit(_Counted(rest, n_frames - start) if n_frames else rest)
         if self._ended:
             pace.note(self.model.learner_)
