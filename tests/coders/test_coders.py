@@ -20,7 +20,7 @@ from strategies import CODERS, PENALTIES, coding_problems
 import atomstream.coders as coders
 from atomstream._kernels import active_set, cholesky, descent, lanes, pivoting, simplex, steepest
 from atomstream._kernels.certificate import duality_gap as kernel_gap
-from atomstream._kernels.constants import MIN_OBJECTIVE_SHARE
+from atomstream._kernels.constants import MIN_OBJECTIVE
 from atomstream.coders import ActiveSet, ProjectedGradient, quadratic
 from atomstream.coders.certificates import DualBound, duality_gap
 from atomstream.dictionaries import Rows
@@ -120,7 +120,7 @@ def test_the_active_set_reaches_the_enumerated_optimum_and_its_gap_covers_the_re
     best = enumerate_supports(X, atoms, penalty)
     assert (values <= best + 1e-9 * (1 + best)).all()
     rough = encode(X, atoms, penalty, Accuracy(violation=0.5))
-    floor = 0.5 * MIN_OBJECTIVE_SHARE * (X**2).sum(axis=1)
+    floor = 0.5 * MIN_OBJECTIVE * (X**2).sum(axis=1)
     rest = value(X, rough.values, atoms, penalty) - values
     covered = rough.residual * np.maximum(value(X, rough.values, atoms, penalty), floor)
     assert (rest <= covered + 1e-9).all()
@@ -317,7 +317,7 @@ def test_the_gap_of_any_code_covers_what_it_lacks(penalty, problem, scale):
     linear, energy = rows.correlate(X), (X**2).sum(axis=1)
     slope, bound = codes @ gram - linear, DualBound.of(gram, penalty)
     gaps = duality_gap(codes, slope, linear, energy, penalty, bound)
-    reached, floor = value(X, codes, atoms, penalty), 0.5 * MIN_OBJECTIVE_SHARE * energy
+    reached, floor = value(X, codes, atoms, penalty), 0.5 * MIN_OBJECTIVE * energy
     exact = ActiveSet() if penalty.polyhedral else ProjectedGradient()
     best = value(X, encode(X, atoms, penalty, Accuracy(gap=1e-8), exact).values, atoms, penalty)
     assert (reached - best <= gaps * np.maximum(reached, floor) + 1e-8).all()
@@ -696,7 +696,7 @@ def test_many_more_atoms_than_features_are_coded_entry_by_entry(penalty, l1, rai
         found.append((value(X, codes, atoms, penalty(l1=l1)), gaps))
     (ours, gaps), (theirs, _) = found
     assert gaps.max() <= 1e-9
-    assert (ours <= theirs + 1e-9 * np.maximum(theirs, 0.5 * MIN_OBJECTIVE_SHARE * energy)).all()
+    assert (ours <= theirs + 1e-9 * np.maximum(theirs, 0.5 * MIN_OBJECTIVE * energy)).all()
     assert encode(X, atoms, penalty(l1=l1), Accuracy(gap=1e-9)).residual.max() <= 1e-9
 
 

@@ -274,14 +274,14 @@ class MajorantSums(Statistics[Any, Majorants]):
         )  # tiny or huge weights must not leave the range of float32
         weighted = h * (weights / unit)[:, None].astype(h.dtype)
         block = products(batch, dictionary.atoms(), loss)(slice(None))
-        *parts, curvature = block.split_entries(h)
+        *parts, curvatures = block.split_entries(h)
         plus, minus = (
             unit * np.asarray(block.atom_gradient(weighted, part), dtype=np.float64)
             for part in parts
         )
-        curvature = np.asarray(curvature.T @ weights, dtype=np.float64)
+        curvature = np.asarray(curvatures.T @ weights, dtype=np.float64)
         # Curvature as a mean per row and a sum per feature: one Gram matrix for all features.
-        per_row = np.asarray(curvature.sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
+        per_row = np.asarray(curvatures.sum(axis=1)).reshape(-1, 1) / h.dtype.type(batch.X.shape[1])
         gram = unit * (h.T @ (weighted * per_row.astype(h.dtype))).astype(np.float64)
         total = float((block.losses(h) + objective.codes.elastic_net(h)) @ weights)
         concave = np.log(np.maximum(atoms, np.finfo(float).tiny)) if q == 0 else 1 / q
