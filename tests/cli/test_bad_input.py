@@ -886,7 +886,7 @@ SIZES = {
     "texts": 26,
     "walks": 17,
     "series": 36,
-    "pictures": 17,
+    "pictures": 13,
     "tensors": 29,
     "videos": 29,
 }

@@ -61,6 +61,7 @@ def slow(coder, penalty):
 def test_every_coder_is_in_the_list():
     public = {getattr(coders, name) for name in coders.__all__}
     others = {
+        coders.Auto,
         coders.Coder,
         coders.MatchingPursuit,
         coders.Multiplicative,

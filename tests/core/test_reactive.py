@@ -59,7 +59,7 @@ def test_after_changes_it_is_near_the_best_half_life(room):
 def test_without_a_change_it_takes_over_next_to_never(room):
     """Once from the first atoms, which are poor; the loss of this stream minds no memory."""
     model, _ = learned(stream(200, [0], seed=2))
-    room.error(model._run.reactive.n_taken, at_most=4)
+    room.error(model._learner.reactive.n_taken, at_most=4)
 
 
 @pytest.mark.parametrize(

@@ -436,7 +436,7 @@ def test_a_video_that_breaks_leaves_the_model_as_it_was():
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"mode": "voxels"}, "'mode' .* must be one of frames, pixels"),
+        ({"mode": "voxels"}, "'mode' .* must be frames or pixels"),
         ({"n_components": 0}, "n_components"),
         ({"alpha": -1}, "alpha"),
         ({"batch_size": 0}, "batch_size"),

@@ -282,7 +282,7 @@ def test_memory_is_that_of_the_factors():
         ({"n_components": 0}, [0, 1], "n_components"),
         ({"step": -1}, [0, 1], "step"),
         ({"min_visits": -1}, [0, 1], "min_visits"),
-        ({"scaling": "stationery"}, [0, 1], "'scaling' .* must be one of none, stationary"),
+        ({"scaling": "stationery"}, [0, 1], "'scaling' .* must be none or stationary"),
         ({"init": np.ones((3, 3))}, [0, 1], "init"),
     ],
 )

@@ -175,8 +175,8 @@ def test_files_that_are_documents_are_named(folder, tmp_path):
         (["2001-01-01", "2001-13"], (), r"line 3: '2001-13' in 'when' is not a date"),
         (["", " "], (), "has no dates in 'when'"),
         (["0001-01-01", "2001-01-01"], ("--freq", "day"), "730,486 spans; correct them"),
-        (["2001-01-01"], ("--date", "day"), "no column 'day'; there are when, body"),
-        (["2001-01-01"], ("--id", "key"), "no column 'key'; there are when, body"),
+        (["2001-01-01"], ("--date", "day"), "no column 'day'; it has 2: 'when', 'body'"),
+        (["2001-01-01"], ("--id", "key"), "no column 'key'; it has 2: 'when', 'body'"),
     ],
 )
 def test_dates_that_cannot_be_are_refused_before_learning(tmp_path, capsys, lines, options, words):

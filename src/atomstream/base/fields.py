@@ -100,6 +100,7 @@ def array(
     kind : str or type, default="f"
         Letters of the kinds of its numbers as NumPy has them, or their one type.
     optional : bool, default=False
+        Whether it may be None or absent.
     **bounds
         ``at_least``, ``above``, ``below`` (a number, or the symbol of a size), ``finite``.
     """

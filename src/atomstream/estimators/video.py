@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.fields import array, count, each, one_of
+from atomstream.coders import Auto
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators import _parameters
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
@@ -26,10 +27,10 @@ __all__ = ["VideoDictionary"]
 
 BATCH = {"frames": 1, "pixels": 256}
 PASSES = 10
-MAX_WHOLE_NUMBERS = 2**20  # most numbers of a video that is learned whole, each pass one step
-MOST_PASSES = 1000
+MAX_WHOLE_NUMBERS = 2**20  # of a video that is learned whole, each pass one step
+MAX_PASSES = 1000
 SETTLED = 1e-3  # stationarity at which such passes end
-EXACT = 1e-3  # accuracy of their codes: rough ones keep the dictionary from settling
+EXACT = Auto(tol=1e-3)  # rough codes keep the dictionary from settling
 
 
 class VideoDictionary(VideoCoding):
@@ -195,12 +196,9 @@ class VideoDictionary(VideoCoding):
             self.__dict__.setdefault("frame_shape_", tuple(frames.shape[1:]))
             self._check_shape(tuple(frames.shape[1:]))
             n_pixels = int(np.prod(self.frame_shape_))
-            if (
-                self.n_epochs is None
-                and self.batch_size is None
-                and frames.size <= MAX_WHOLE_NUMBERS
-            ):
-                self._learn(self._settling(frames), None, horizon=n_pixels, tol=EXACT)
+            small = frames.size <= MAX_WHOLE_NUMBERS
+            if small and self.n_epochs is None and self.batch_size is None:
+                self._learn(self._settling(frames), None, horizon=n_pixels, coder=EXACT)
                 return self
             in_a_pass = -(-n_pixels // self._batch_size)
             done = seen // n_pixels * in_a_pass + seen % n_pixels // self._batch_size
@@ -258,11 +256,7 @@ class VideoDictionary(VideoCoding):
         self._learn(self._along(passes), n_batches, horizon)
 
     def _learn(
-        self,
-        batches: Generator[NDArray],
-        n_batches: int | None,
-        horizon: float = np.inf,
-        **settings: Any,
+        self, batches: Generator[NDArray], n_batches: int | None, horizon: float, **settings: Any
     ) -> None:
         """Hand batches to the learner."""
         self._kept, self._kept_times = list(self._kept), list(self._kept_times)
@@ -302,7 +296,7 @@ class VideoDictionary(VideoCoding):
             # Measuring codes all pixels once more: every tenth pass.
             if n_passes % 10 == 0:
                 settled = self.learner_.stationarity(rows) <= SETTLED
-                self.settled_ = bool(settled or n_passes >= MOST_PASSES)
+                self.settled_ = bool(settled or n_passes >= MAX_PASSES)
 
     @property
     def _batch_size(self) -> int:

@@ -52,7 +52,7 @@ VALUES = {
     "Majorants": "atomstream.memory.majorant",
     "Normalized": "atomstream.dictionaries.normalized",
     "PatchClassifier": "atomstream.domains.images.patch_classes",
-    "Product": "atomstream.dictionaries.low_rank",
+    "LowRank": "atomstream.dictionaries.low_rank",
     "RankChoice": "atomstream.estimators._rank_choice",
     "Reactive": "atomstream.loop.reactive",
     "RowDraws": "atomstream.base.bootstrap",

@@ -155,7 +155,7 @@ def test_without_torch_one_sentence_names_the_extra(monkeypatch):
 
 
 def test_an_unknown_classifier_and_a_changed_one_are_refused(monkeypatch):
-    with pytest.raises(ValueError, match="must be one of perceptron, convolutional"):
+    with pytest.raises(ValueError, match="must be perceptron or convolutional"):
         restorer().set_params(classifier="forest").fit(examples())
     model = made_without_torch(monkeypatch).set_params(classifier="perceptron")
     with pytest.raises(ValueError, match="learned another kind; call fit"):
