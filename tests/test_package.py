@@ -43,6 +43,12 @@ def test_importing_the_package_loads_nothing_heavy():
     assert loaded == "[]"
 
 
+def test_a_model_of_rows_loads_at_most_a_hundred_modules():
+    code = "import sys; from atomstream import OnlineNMF\n"
+    code += "print(len([name for name in sys.modules if name.startswith('atomstream')]))"
+    assert int(run(code)) <= 100
+
+
 def test_a_model_of_rows_loads_no_loadings_and_hulls():
     loaded = run(
         "import sys; from atomstream import OnlineNMF\n"
@@ -260,6 +266,19 @@ def body_lines(function):
     documented = ast.get_docstring(function, clean=False) is not None
     first = function.body[0].end_lineno + 1 if documented else function.body[0].lineno
     return function.end_lineno - first + 1
+
+
+def test_constants_say_what_they_limit():
+    vague = {"MOST", "LEAST", "FEW", "MANY", "SHARE", "ENOUGH", "NEAR", "FAR", "SMALL", "BLOCK"}
+    found = [
+        (module, target.id)
+        for module, tree in modules().items()
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in ast.walk(node)
+        if isinstance(target, ast.Name) and target.id in vague
+    ]
+    assert found == []
 
 
 def test_no_function_is_longer_than_a_screen():

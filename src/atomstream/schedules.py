@@ -51,7 +51,7 @@ class Decay(NamedTuple):
     delta: float = 0.0
 
 
-SHARE = number(0, 1, above=True)
+UNIT_INTERVAL = number(0, 1, above=True)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Polynomial(Part):
     """
 
     beta: float = 0.75
-    BOUNDS: ClassVar = {"beta": SHARE}
+    BOUNDS: ClassVar = {"beta": UNIT_INTERVAL}
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return t^-beta."""
@@ -153,7 +153,7 @@ class LogPolynomial(Part):
     """
 
     beta: float = 0.75
-    BOUNDS: ClassVar = {"beta": SHARE}
+    BOUNDS: ClassVar = {"beta": UNIT_INTERVAL}
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return t^-beta / log t, capped at 1."""
@@ -184,7 +184,7 @@ class Constant(Part):
     weight: float | None = None
     half_life: float | None = None
     BOUNDS: ClassVar = {
-        "weight": parameter("", SHARE, NONE),
+        "weight": parameter("", UNIT_INTERVAL, NONE),
         "half_life": parameter("", number(above=True), NONE),
     }
 

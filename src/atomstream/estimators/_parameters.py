@@ -29,7 +29,6 @@ from atomstream.base.parameters import (
     part,
     whole,
 )
-from atomstream.estimators._walk_scaling import SCALINGS
 from atomstream.estimators.registry import (
     CODERS,
     FAMILIES,
@@ -43,6 +42,7 @@ from atomstream.loop.scaling import SCALES
 Table: TypeAlias = dict[str, Parameter]
 
 COUNT, AMOUNT, LIST, TUPLE, TEXT = whole(), number(), instance(list), instance(tuple), instance(str)
+SCALINGS = ("none", "stationary")  # of RandomWalkFactorization
 STARTS = ("auto", "samples", "spread", "svd", "random")
 CONVEX_CODES = ("free", "nonnegative", "simplex")  # of OnlineConvexMF
 SET = part("prox", SETS)

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from atomstream.updates.hebbian import Moves
 
-SCALINGS = ("none", "stationary")
-
 
 def rarity(numbers: NDArray, weights: NDArray, before: NDArray, min_visits: float) -> NDArray:
     """Return how many times rarer each visited state is than the average one, so far.
