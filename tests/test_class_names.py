@@ -7,7 +7,51 @@ from pathlib import Path
 import atomstream
 
 GLOSSARY = Path(__file__).parents[1] / "docs/glossary.md"
-STANDARD = ["ActiveSet", "Adaptive", "Alignment", "Alpha", "Assessment", "AtomstreamWarning", "Auto", "Axes", "BadShardError", "Baselines", "Beta", "BetterLag", "Block", "BlockCoordinate", "Box", "CPTensor", "Callback", "CallbackSupportMixin", "Cells", "Chain", "ChainShard", "Change", "ChangePoints", "ChangeWatch", "ChangedFeature", "ChangedShardError", "Checkpoint", "Clusters", "Coder", "Coding", "ColorLook", "ColorRestorer", "Conditions", "Consensus", "ConsensusLearning", "ConsensusLook", "ConsensusNMF", "ConsensusSettings", "ConsensusTask", "Constant", "ConvexLook", "ConvolutionalClassifier", "CorruptModelError", "CubeRows", "DataWarning", "Decay", "Decoder", "DelimitedTable", "Delta", "DenseProducts", "Dependence", "Dictionary", "DocumentFile", "DocumentOptions", "DriftDetector", "EarlyStopping", "EdgeMeans", "EdgeOptions", "EdgeTable", "ElasticNetOnSet", "Encoder", "EngineError", "Entries", "Entry", "Entrywise", "FileShard", "Fitted", "Fitting", "ForecastSettings", "ForecastTask", "ForecasterChoice", "Free", "Genes", "GramDelta", "GramSums", "Grid", "HalfLife", "Harmonic", "HebbianFactor", "Hellinger", "History", "Huber", "HullUpdate", "ImageDictionary", "ImageLook", "ImageSettings", "ImageTask", "ImputeSettings", "ImputeTask", "IncompatiblePartsError", "Input", "InputError", "InputFile", "InputOptions", "Interval", "IsingGibbs", "ItakuraSaito", "Job", "JsonTable", "KullbackLeibler", "L1", "L2", "LastKnown", "LearnSettings", "LearningBar", "Level", "Levels", "LiveFigure", "LoadingSweep", "Log", "Log1p", "LogPolynomial", "LogTolerance", "Loss", "MLflowLogger", "Mahalanobis", "MajorantSums", "Majorise", "MatchingPursuit", "Memory", "MissingLibraryError", "ModelFileError", "Motif", "MotifChain", "MotifGlauber", "MotifPivot", "MovingAverage", "Multiplicative", "Network", "NetworkDictionary", "NetworkLook", "NetworkReconstruction", "NetworkSettings", "NetworkTask", "NetworkWarning", "NewerFormatError", "Nonnegative", "NonnegativeBall", "NonnegativeScaler", "NormBall", "NotAModelError", "NotConvergedWarning", "Objective", "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary", "OnlineDictionaryLearning", "OnlineNMF", "Parameter", "ParquetTable", "PassesTask", "PatchClassifier", "PatchLearning", "Penalty", "Picture", "Pictures", "Place", "PlainContext", "Polynomial", "Pool", "Power", "Progress", "ProjectedGradient", "ProjectedSubgradient", "RandomWalk", "RandomWalkFactorization", "RankChoice", "Ranking", "Reconstruction", "RemovalWarning", "Restored", "RootTolerance", "Rounds", "RoundsReport", "RowsLook", "RowsSettings", "RowsTask", "Run", "RunFolder", "Sample", "SampleReport", "Samples", "Saved", "ScheduleWarning", "Scores", "Section", "SeriesDictionary", "SeriesForecast", "SeriesLook", "SeriesReconstruction", "SeriesSettings", "SeriesTable", "ServedModel", "Settings", "Shaped", "Shard", "Shards", "ShardsTask", "Shares", "Shrinkage", "Simplex", "SktimeForecaster", "Sliced", "Slices", "Slot", "SparseProducts", "Squared", "StateIndex", "StoppedAtOnce", "Store", "Subgradient", "SubgradientDelta", "SubgradientStep", "Subgradients", "Table", "Task", "TaskContext", "Tensor", "TensorBoardLogger", "TensorLook", "TensorSettings", "TensorTask", "Terminated", "TextLook", "TextSettings", "TextTable", "TextTask", "Times", "TopK", "TopicModel", "TopicsOverTime", "UnitBall", "UnitSphere", "Updater", "Video", "VideoCoding", "VideoDictionary", "VideoLook", "VideoSettings", "VideoTask", "Vocabulary", "WalkFactors", "WalkLearning", "WalkLook", "WalkSettings", "WalkTask", "WandbLogger", "checkpoints", "edge_reading"]
+# fmt: off
+STANDARD = [
+    "ActiveSet", "Adaptive", "Alignment", "Alpha", "Assessment", "AtomstreamWarning", "Auto",
+    "Axes", "BadShardError", "Baselines", "Beta", "BetterLag", "Block", "BlockCoordinate", "Box",
+    "CPTensor", "Callback", "CallbackSupportMixin", "Cells", "Chain", "ChainShard", "Change",
+    "ChangePoints", "ChangeWatch", "ChangedFeature", "ChangedShardError", "Checkpoint",
+    "Clusters", "Coder", "Coding", "ColorLook", "ColorRestorer", "Conditions", "Consensus",
+    "ConsensusLearning", "ConsensusLook", "ConsensusNMF", "ConsensusSettings", "ConsensusTask",
+    "Constant", "ConvexLook", "ConvolutionalClassifier", "CorruptModelError", "CubeRows",
+    "DataWarning", "Decay", "Decoder", "DelimitedTable", "Delta", "DenseProducts", "Dependence",
+    "Dictionary", "DocumentFile", "DocumentOptions", "DriftDetector", "EarlyStopping",
+    "EdgeMeans", "EdgeOptions", "EdgeTable", "ElasticNetOnSet", "Encoder", "EngineError",
+    "Entries", "Entry", "Entrywise", "FileShard", "Fitted", "Fitting", "ForecastSettings",
+    "ForecastTask", "ForecasterChoice", "Free", "Genes", "GramDelta", "GramSums", "Grid",
+    "HalfLife", "Harmonic", "HebbianFactor", "Hellinger", "History", "Huber", "HullUpdate",
+    "ImageDictionary", "ImageLook", "ImageSettings", "ImageTask", "ImputeSettings", "ImputeTask",
+    "IncompatiblePartsError", "Input", "InputError", "InputFile", "InputOptions", "Interval",
+    "IsingGibbs", "ItakuraSaito", "Job", "JsonTable", "KullbackLeibler", "L1", "L2", "LastKnown",
+    "LearnSettings", "LearningBar", "Level", "Levels", "LiveFigure", "LoadingSweep", "Log",
+    "Log1p", "LogPolynomial", "LogTolerance", "Loss", "MLflowLogger", "Mahalanobis",
+    "MajorantSums", "Majorise", "MatchingPursuit", "Memory", "MissingLibraryError",
+    "ModelFileError", "Motif", "MotifChain", "MotifGlauber", "MotifPivot", "MovingAverage",
+    "Multiplicative", "Network", "NetworkDictionary", "NetworkLook", "NetworkReconstruction",
+    "NetworkSettings", "NetworkTask", "NetworkWarning", "NewerFormatError", "Nonnegative",
+    "NonnegativeBall", "NonnegativeScaler", "NormBall", "NotAModelError", "NotConvergedWarning",
+    "Objective", "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary",
+    "OnlineDictionaryLearning", "OnlineNMF", "Parameter", "ParquetTable", "PassesTask",
+    "PatchClassifier", "PatchLearning", "Penalty", "Picture", "Pictures", "Place", "PlainContext",
+    "Polynomial", "Pool", "Power", "Progress", "ProjectedGradient", "ProjectedSubgradient",
+    "RandomWalk", "RandomWalkFactorization", "RankChoice", "Ranking", "Reconstruction",
+    "RemovalWarning", "Restored", "RootTolerance", "Rounds", "RoundsReport", "RowsLook",
+    "RowsSettings", "RowsTask", "Run", "RunFolder", "Sample", "SampleReport", "Samples", "Saved",
+    "ScheduleWarning", "Scores", "Section", "SeriesDictionary", "SeriesForecast", "SeriesLook",
+    "SeriesReconstruction", "SeriesSettings", "SeriesTable", "ServedModel", "Settings", "Shaped",
+    "Shard", "Shards", "ShardsTask", "Shares", "Shrinkage", "Simplex", "SktimeForecaster",
+    "Sliced", "Slices", "Slot", "SparseProducts", "Squared", "StateIndex", "StoppedAtOnce",
+    "Store", "Subgradient", "SubgradientDelta", "SubgradientStep", "Subgradients", "Table",
+    "Task", "TaskContext", "Tensor", "TensorBoardLogger", "TensorLook", "TensorSettings",
+    "TensorTask", "Terminated", "TextLook", "TextSettings", "TextTable", "TextTask", "Times",
+    "TopK", "TopicModel", "TopicsOverTime", "UnitBall", "UnitSphere", "Updater", "Video",
+    "VideoCoding", "VideoDictionary", "VideoLook", "VideoSettings", "VideoTask", "Vocabulary",
+    "WalkFactors", "WalkLearning", "WalkLook", "WalkSettings", "WalkTask", "WandbLogger",
+    "checkpoints", "edge_reading",
+]
+# fmt: on
 
 
 def classes():
