@@ -13,12 +13,12 @@ import json
 import warnings
 
 import numpy as np
-from atomstream.callbacks import Callback, History
-from atomstream.changes import ChangeWatch
 from benchmark_records import DATA, save
 from sklearn.feature_extraction.text import CountVectorizer
 
 from atomstream import OnlineNMF
+from atomstream.callbacks import Callback, History
+from atomstream.changes import ChangeWatch
 
 EVERY = 100  # batches between false alarms of each kind: the streams have 75 to 249
 
@@ -31,7 +31,7 @@ class Takeovers(Callback):
 
     def on_fit_task_end(self, estimator, context):
         """Look after each batch."""
-        reactive = vars(estimator._run).get("reactive")
+        reactive = vars(estimator._learner).get("reactive")
         if context.task_name == "batch" and reactive is not None:
             if reactive.n_taken > self._seen:
                 self.steps.append(estimator.n_steps_)

@@ -4,7 +4,6 @@ import inspect
 import re
 import threading
 from dataclasses import fields
-from importlib.util import find_spec
 
 import click
 import numpy as np
@@ -20,8 +19,7 @@ from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings
 from atomstream.runs.task import TASKS, task_named
 
-# Tasks of tensors and videos are merged later; a kind whose module is missing is left out.
-KINDS = [name for name, place in TASKS.items() if find_spec(place.partition(":")[0])]
+KINDS = list(TASKS)
 SETTINGS = [task_named(name).settings_type for name in KINDS]
 # The least that settings of each kind need besides their defaults.
 INPUTS = {"walk": {"origin": ("a", "b"), "destination": ("c", "d")}}

@@ -337,7 +337,7 @@ def test_bad_input_is_refused_and_changes_nothing(settings, X, message):
     with pytest.raises(ValueError, match=message):
         learner.fit(X)
     assert not hasattr(learner, "state_")
-    for part in ("_run", "clock_"):
+    for part in ("_learner", "clock_"):
         assert not hasattr(learner, part)
 
 

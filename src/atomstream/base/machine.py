@@ -1,4 +1,4 @@
-"""What this machine has: memory, and models that do not fit into it."""
+"""Available memory, and whether a model fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far long work has come: told to whoever shows it, if anybody does."""
+"""Progress of long loops, for a display that may be there."""
 
 from __future__ import annotations
 

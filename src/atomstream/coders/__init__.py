@@ -1,4 +1,4 @@
-"""Codes of samples under a fixed dictionary, one room per kind of loss."""
+"""Codes of samples under a fixed dictionary, a file per kind of loss."""
 
 from atomstream.coders import tolerances as tolerances
 from atomstream.coders.auto import Auto

@@ -200,7 +200,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
             )
 
     def _begin(self) -> Learner:
-        """Start a run: an empty clock, a fresh source of randomness, no dictionary yet."""
+        """Return a new learner: an empty clock, a fresh source of randomness, no dictionary yet."""
         algorithm = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(algorithm.coder, self.TOLERANCE))
         warn_of_schedule(self.schedule, clock.schedule)
@@ -209,7 +209,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         return self._learner
 
     def _updated_learner(self) -> Learner:
-        """Return the run, in which changed parameters take effect."""
+        """Return the learner, in which changed parameters take effect."""
         run, settings = self._learner, self._settings()
         if not run.is_current(settings):
             algorithm = self._assemble()
@@ -242,7 +242,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
         ids: ArrayLike | None = None,
         horizon: float = np.inf,
     ) -> tuple[Learner, Batch]:
-        """Return the run, begun if there is none, and the next rows of its stream."""
+        """Return the learner, begun if there is none, and the next rows of its stream."""
         first = "_learner" not in vars(self)
         if first:
             self._check_settings()

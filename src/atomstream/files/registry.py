@@ -102,7 +102,7 @@ def part_class(name: str) -> Any:
 
 @cache
 def library_parts() -> dict[str, type]:
-    """Return the parts of methods by their names."""
+    """Return the parts of algorithms by their names."""
     modules = map(import_module, PART_MODULES)
     public = ((name, getattr(module, name)) for module in modules for name in module.__all__)
     return {name: part for name, part in public if isinstance(part, type) and is_dataclass(part)}

@@ -147,7 +147,7 @@ def cross_fit(
         The means over the parts.
     delta : Delta
         What the parts add together.
-    latest : list of Explained
+    latest : list of CodedBatch
     """
     order = rng.permutation(dictionary.shape[1])
     n_parts = min(algorithm.updater.folds, len(order))

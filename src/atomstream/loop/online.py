@@ -1,4 +1,4 @@
-"""The one online loop: every model learns through `learn`."""
+"""The one online loop: all models but the factorization of walks learn through `learn`."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class GramDelta(Delta):
     ----------
     gram : ndarray of shape (n_components, n_components)
         Sum of w_i h_i' h_i.
-    cross : ndarray of shape (n_components, n_features), or Product
+    cross : ndarray of shape (n_components, n_features), or LowRank
         Sum of w_i h_i' x_i.
     constant : float
         Sum of w_i (|x_i|^2 / 2 + penalty of h_i): what the surrogate holds besides the dictionary.
@@ -64,7 +64,7 @@ class Aggregates(Memory[GramDelta]):
     ----------
     gram : ndarray of shape (n_components, n_components)
         A.
-    cross : ndarray of shape (n_components, n_features), or Product
+    cross : ndarray of shape (n_components, n_features), or LowRank
         B; where asked for, as a product of what made it for as long as that is smaller
         (`atomstream.dictionaries.low_rank`).
     constant : float

@@ -23,7 +23,7 @@ MemoryT = TypeVar("MemoryT", bound=Memory)
 
 @dataclass
 class State(Generic[DictionaryT, MemoryT]):
-    """The state of a run; each part replaces its arrays and never writes into them.
+    """The state of a learner; each part replaces its arrays and never writes into them.
 
     Attributes
     ----------

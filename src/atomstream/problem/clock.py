@@ -14,7 +14,7 @@ from atomstream.schedules import Schedule
 
 __all__ = ["Accuracy", "Clock"]
 
-TIMELESS = "A schedule that goes by time needs that of each batch: call partial_fit(X, time=...)."
+TIMELESS = "This schedule needs a time for each batch: call partial_fit(X, time=...)."
 EXACT = 1e-9  # a relative duality gap at which learning calls a code exact
 
 

@@ -18,7 +18,7 @@ def report(
     """Write a report on a model: one page with all pictures inside, and each picture as a file.
 
     It is the report that ``atomstream report`` writes of a saved model. (It is a function and no
-    method because reports know models, and models know nothing of reports.)
+    method because it also reads runs, of which models know nothing.)
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ class Task(ABC):
     @property
     @abstractmethod
     def position(self) -> tuple[int, ...]:
-        """Where it stands: what is complete of the ``goal``, then what is done of the next."""
+        """Where it stands: passes complete of the ``goal``, then input and row of the next."""
 
     @property
     def complete(self) -> bool:

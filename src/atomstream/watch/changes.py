@@ -47,9 +47,9 @@ class Change:
         Number of samples seen before those that began to be worse.
     step : int
         Number of batches seen when the alarm was given.
-    features : list of Part
+    features : list of ChangedFeature
         The ten features whose errors rose most, most first.
-    atoms : list of Part
+    atoms : list of ChangedFeature
         The ten atoms whose shares of the codes, times their lengths, changed most, most first.
     cause : {"loss", "usage"}
         What gave the alarm: the loss of batches, or the use of the one atom that is named.

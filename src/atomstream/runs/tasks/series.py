@@ -148,7 +148,7 @@ class _SeriesTask(Task):
     @property
     @abstractmethod
     def n_first(self) -> int:
-        """How many rows preparation goes by: for a forecast none that is then predicted."""
+        """Number of first rows that scaling may use; never rows to be forecast."""
 
     def averages(self) -> list[Any]:
         """Return the transformers that are not undone."""
