@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import atomstream
+from atomstream.looks.look import LOOKS
 
 HEAD = """# Reference
 
@@ -101,7 +102,11 @@ def page() -> str:
             module = getattr(atomstream, name)
             parts.append(f"### `{name}`\n\n{summary(module)} Module `{module.__name__}`.\n")
             things = [(key, getattr(module, key)) for key in module.__all__]
-            rows = [(f"`{name}.{key}`", summary(it)) for key, it in things if describes(it)]
+            rows = [
+                (f"`{name}.{key}`", summary(it))
+                for key, it in things
+                if describes(it) and key not in LOOKS.values()  # found by their models
+            ]
             parts.append(table(rows, ("name", "what it is")))
     return "\n".join(parts)
 
