@@ -1,7 +1,7 @@
 """Learn interpretable dictionaries from data that never stops.
 
 The library is one sentence, ``stream -> coder -> memory -> update of the dictionary``, written once
-in `atomstream.core`; estimators bind the parts, runs and the command line feed them. Importing the
+in `atomstream.loop`; estimators bind the parts, runs and the command line feed them. Importing the
 package is light: the public names stand in one table, ``__init__.pyi``, and each is loaded when it
 is first used.
 """

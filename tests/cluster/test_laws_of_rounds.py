@@ -231,7 +231,7 @@ def test_frozen_rounds_add_up_what_slots_used():
 def test_models_that_do_not_add_up_refuse_before_the_first_round():
     shards = drawn(2)
     for model, rounds, words in (
-        (OnlineNMF(ATOMS, loss="kl", algorithm="spsg"), SMALL, "do not merge"),
+        (OnlineNMF(ATOMS, loss="kl", updater="spsg"), SMALL, "do not merge"),
         (OnlineConvexMF(ATOMS, n_representatives=9), Rounds(mode="frozen"), "row by row"),
         (OnlineNMF(ATOMS, scale="std"), SMALL, "scale='std' is learned along the stream"),
     ):

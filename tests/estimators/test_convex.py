@@ -65,7 +65,7 @@ def best_weights(samples, regions, A, B):
     ]  # fmt: skip
     start = np.concatenate([np.full(size, 1 / size) for size in sizes])
     found = minimize(
-        value, start, jac=True, bounds=[(0, 1)] * len(start), constraints=sums, algorithm="SLSQP",
+        value, start, jac=True, bounds=[(0, 1)] * len(start), constraints=sums, method="SLSQP",
         options={"ftol": 1e-13, "maxiter": 1000},
     )  # fmt: skip
     return found.fun, atoms(found.x)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.fields import array, count, each, one_of
+from atomstream.coders import Auto
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators import _parameters
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
@@ -29,7 +30,7 @@ PASSES = 10
 MAX_WHOLE_NUMBERS = 2**20  # most numbers of a video that is learned whole, each pass one step
 MOST_PASSES = 1000
 SETTLED = 1e-3  # stationarity at which such passes end
-EXACT = 1e-3  # accuracy of their codes: rough ones keep the dictionary from settling
+EXACT = Auto(tol=1e-3)  # coder of their codes: rough ones keep the dictionary from settling
 
 
 class VideoDictionary(VideoCoding):
@@ -200,7 +201,7 @@ class VideoDictionary(VideoCoding):
                 and self.batch_size is None
                 and frames.size <= MAX_WHOLE_NUMBERS
             ):
-                self._learn(self._settling(frames), None, horizon=n_pixels, tol=EXACT)
+                self._learn(self._settling(frames), None, horizon=n_pixels, coder=EXACT)
                 return self
             in_a_pass = -(-n_pixels // self._batch_size)
             done = seen // n_pixels * in_a_pass + seen % n_pixels // self._batch_size
