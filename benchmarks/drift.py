@@ -16,11 +16,11 @@ import warnings
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from atomstream.callbacks import History
-from atomstream.drift import DriftDetector
 from benchmark_records import save
 
 from atomstream import OnlineNMF
+from atomstream.callbacks import History
+from atomstream.drift import DriftDetector
 from atomstream.schedules import Constant
 
 N_BATCHES, FIRST = 1000, 20  # of a stream; batches that do not count

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from atomstream.callbacks import Callback
 from benchmark_records import save
 from pyarrow import csv, parquet
 from workload import N_ATOMS, patches
@@ -22,6 +21,7 @@ from atomstream import OnlineNMF
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import PAUSE, Run
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask
+from atomstream.watch.callbacks import Callback
 
 ROUNDS, BATCH = 5, 256
 ALPHAS = (0.03, 0.0)

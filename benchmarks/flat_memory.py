@@ -5,9 +5,9 @@ import os
 os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
 import numpy as np
-from atomstream.callbacks import History
 
 from atomstream import OnlineNMF
+from atomstream.callbacks import History
 
 
 def resident():

@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-from atomstream.callbacks import History, LearningBar
 from sklearn.datasets import load_sample_image
 
 from atomstream import OnlineNMF, images, plots, save, streams
+from atomstream.callbacks import History, LearningBar
 from atomstream.looks.report import Section, write_report
 
 SIZE, N_PATCHES, BATCH = 12, 200_000, 256

@@ -15,11 +15,11 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
-from atomstream.diagnostics import mcmc_diagnostics
 from pictures import save_figure
 from records import save
 
 from atomstream import OnlineNMF, images, plots
+from atomstream.diagnostics import mcmc_diagnostics
 from atomstream.samplers import IsingGibbs
 from atomstream.streams import patches
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
-from atomstream.diagnostics import lumpability, merging_conductance, mixing_time, stationary_law
 from matplotlib.figure import Figure
 from pictures import save_figure
 from records import save
@@ -29,6 +28,12 @@ from sklearn.metrics import adjusted_rand_score
 from atomstream import RandomWalkFactorization
 from atomstream.samplers import RandomWalk
 from atomstream.updates.hebbian import Moves, Steps, plain_advance
+from atomstream.watch.diagnostics import (
+    lumpability,
+    merging_conductance,
+    mixing_time,
+    stationary_law,
+)
 
 META = np.array([1, 2, 1, 0, 1, 2, 1, 0, 0, 2, 0, 2])
 BETWEEN = np.array([[0, 0.5880, 0.4120], [0.3233, 0.1389, 0.5378], [0.2720, 0.6461, 0.0819]])

@@ -27,7 +27,6 @@ Leaves ``results/002-6.png`` and ``results/002-6.json``.
 from __future__ import annotations
 
 import numpy as np
-from atomstream.diagnostics import stationary_law
 from exp_002_1_chain import META, chain, exact, walk
 from matplotlib.figure import Figure
 from pictures import save_figure
@@ -35,6 +34,7 @@ from records import save
 from sklearn.cluster import KMeans
 
 from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
+from atomstream.watch.diagnostics import stationary_law
 
 M, RANK, N_STARTS = 12, 3, 20
 STEPS = (0.02, 0.005, 0.00125)

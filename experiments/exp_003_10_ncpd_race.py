@@ -35,7 +35,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from atomstream.callbacks import History
 from matplotlib.figure import Figure
 from pictures import save_figure
 from records import save
@@ -44,6 +43,7 @@ from tensor_data import headlines_tensor, news_tensor, synthetic_tensor, tensor_
 from threadpoolctl import threadpool_limits
 
 from atomstream import online_parafac
+from atomstream.callbacks import History
 from atomstream.schedules import LogPolynomial
 from atomstream.updates import LoadingSweep
 

@@ -280,7 +280,8 @@ def test_law_6_sparse_is_dense(name, convert, wide):
 
 @pytest.mark.slow
 def test_law_6_float32_stays_float32_and_near_float64(name):
-    X, coder = data(160), Auto(tol=1e-5)
+    # On 160 rows l2 has minima far apart, and float32 may end in another one.
+    X, coder = data(400 if name == "l2" else 160), Auto(tol=1e-5)
     double = make(name, coder=coder).fit(X)
     single = make(name, coder=coder).fit(X.astype(np.float32))
     assert single.components_.dtype == np.float32

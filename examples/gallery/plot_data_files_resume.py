@@ -12,11 +12,11 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from atomstream.history import read_history
 from sklearn.datasets import load_digits
 
 import atomstream
 from atomstream.cli import main
+from atomstream.history import read_history
 
 folder = Path(tempfile.mkdtemp())
 table, stopped, whole = (str(folder / name) for name in ("digits.npy", "stopped", "whole"))

@@ -9,10 +9,10 @@ adaptive schedule lets the model forget what came before.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from atomstream.callbacks import History
-from atomstream.changes import ChangeWatch
 
 from atomstream import OnlineNMF
+from atomstream.callbacks import History
+from atomstream.changes import ChangeWatch
 
 rng = np.random.default_rng(0)
 before, after = rng.random((5, 24)), rng.random((5, 24))

@@ -252,7 +252,7 @@ def test_invariants_after_every_batch(shape, atoms, radius):
         old, value = [U.copy() for U in state.dictionary.matrices], before.surrogate()
         before.algorithm_.updater.update(state, objective, before.clock_)
         assert before.surrogate() <= value + 1e-12 * abs(value)
-        limit = before.algorithm_.updater.radius
+        limit = before.radius_
         for mode, (U, V) in enumerate(zip(before.loadings_, old, strict=True)):
             part = objective.atoms.sets[mode]
             assert_allclose(part.prox(U.T, 0.0), U.T, atol=1e-9)
