@@ -31,6 +31,7 @@ from atomstream import OnlineNMF
 from atomstream.cluster import Rounds, Shards
 from atomstream.cluster.rounds import Span
 from atomstream.cluster.worker import Slot, learn_slot
+from atomstream.estimators._slots import SlotLearner
 
 ROWS, RECORDED = 16_384, 16  # rows of a slot, and slots that are timed
 WORKERS = [2**power for power in range(2, 11)]
@@ -73,11 +74,11 @@ def recorded():
     shards = [DrawnPatches(number, ROWS) for number in range(RECORDED + 1)]
     model = OnlineNMF(100, alpha=0.03, random_state=0)
     model.fit_stream(Shards(shards[:1]), rounds=Rounds())
-    (sent, seed), packing = spent(model._packed)
+    (sent, seed), packing = spent(SlotLearner(model).packed)
     slots, parts = [], []
     for number, shard in enumerate(shards[1:]):
-        how = {"fold": float(RECORDED), "seed": [seed, number], "before": number * ROWS}
-        how |= {"frozen": False, "shows": number == 0}
+        how = {"multiplicity": float(RECORDED), "seed": [seed, number], "before": number * ROWS}
+        how |= {"frozen": False, "keep_latest": number == 0}
         slot = Slot(1, number, (Span(shard, 0, ROWS),), 128, how)
         payload, seconds = spent(learn_slot, sent, slot)
         slots.append(seconds)
@@ -85,7 +86,9 @@ def recorded():
     merging = {}
     for n in (1, RECORDED):
         twin = deepcopy(model)
-        _, merging[n] = spent(lambda m, n=n: m._take_in(map(pickle.loads, parts[:n])), twin)
+        _, merging[n] = spent(
+            lambda m, n=n: m.take_in(map(pickle.loads, parts[:n])), SlotLearner(twin)
+        )
     each = (merging[RECORDED] - merging[1]) / (RECORDED - 1)
     return {
         "slots": slots,
