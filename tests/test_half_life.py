@@ -116,7 +116,7 @@ def test_a_refused_batch_leaves_the_time_as_it_was():
 @pytest.mark.parametrize(
     ("schedule", "given", "words"),
     [
-        (HalfLife(80.0), {}, r"needs that of each batch: call partial_fit\(X, time=\.\.\.\)"),
+        (HalfLife(80.0), {}, r"needs a time for each batch: call partial_fit\(X, time=\.\.\.\)"),
         (HalfLife(80.0), {"time": "noon"}, "time must be a number or a date, got 'noon'"),
         (HalfLife(80.0), {"time": np.nan}, "time must be finite"),
         ("power", {"time": 3.0}, "needs a schedule that goes by time"),
