@@ -138,7 +138,7 @@ def test_codes_with_names_are_written_block_by_block(folder, tmp_path, monkeypat
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert len(read(tmp_path / "c.csv")) == n_rows + 1
-    assert peaks[2] < 1.2 * peaks[1]
+    assert peaks[2] < 1.5 * peaks[1]  # of four times the rows
 
 
 def test_json_says_how_many_rows_were_written(folder, tmp_path, capsys):
