@@ -86,6 +86,11 @@ def parameters(model: type) -> str:
     return table(rows, ("name", "default", "what it may be", "what it is for"))
 
 
+def public(module: ModuleType) -> list[str]:
+    """Return the names of a module that have pages: looks of models are found by their models."""
+    return [key for key in module.__all__ if key not in LOOKS.values()]
+
+
 def page() -> str:
     """Return the text of the page."""
     parts = [HEAD]
@@ -101,12 +106,8 @@ def page() -> str:
         for name in modules:
             module = getattr(atomstream, name)
             parts.append(f"### `{name}`\n\n{summary(module)} Module `{module.__name__}`.\n")
-            things = [(key, getattr(module, key)) for key in module.__all__]
-            rows = [
-                (f"`{name}.{key}`", summary(it))
-                for key, it in things
-                if describes(it) and key not in LOOKS.values()  # found by their models
-            ]
+            things = [(key, getattr(module, key)) for key in public(module)]
+            rows = [(f"`{name}.{key}`", summary(it)) for key, it in things if describes(it)]
             parts.append(table(rows, ("name", "what it is")))
     return "\n".join(parts)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from docutils import nodes
-from reference import MODULES, NAMES
+from reference import MODULES, NAMES, public
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
@@ -21,7 +21,7 @@ SPAN = re.compile(r"(?:atomstream\.)?([A-Za-z_][\w.]*)(?:\(.*\))?")
 def inside(room: str) -> list[str]:
     """Return the public names in a module, those of the modules in it included."""
     names, module = [], attrgetter(room)(atomstream)
-    for key in module.__all__:
+    for key in public(module):
         thing = getattr(module, key)
         if isinstance(thing, ModuleType):
             if not thing.__name__.startswith(module.__name__):
