@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,13 @@ def test_all_golden_runs_are_looked_at():
     folders = {path.parent.name for path in GOLDEN.glob("*/run.toml")}
     assert folders == {*UNFINISHED, *COMPLETE}
     assert len(folders) == 6
+
+
+def test_golden_runs_name_no_folder_of_the_machine_that_made_them():
+    for path in GOLDEN.glob("*/run.toml"):
+        for name in tomllib.loads(path.read_text(encoding="utf-8"))["inputs"]:
+            assert (GOLDEN / name).exists()
+            assert not Path(name).is_absolute()
 
 
 @pytest.mark.parametrize("name", UNFINISHED)

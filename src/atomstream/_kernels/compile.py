@@ -30,7 +30,8 @@ def _apart(
     """
 
     @wraps(function)
-    def apart(*arguments: Any, **named: Any) -> Any:
+    def in_a_thread(*arguments: Any, **named: Any) -> Any:
+        """Return what the function returns, or raise what it raises."""
         done: Future[Any] = Future()
 
         def work() -> None:
@@ -50,7 +51,7 @@ def _apart(
             _state["spent"] = time.monotonic() - began
         return done.result()
 
-    return apart
+    return in_a_thread
 
 
 numba = _apart(import_module)("numba")

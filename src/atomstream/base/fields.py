@@ -107,6 +107,7 @@ def array(
     letters = kind if isinstance(kind, str) else np.dtype(kind).name
 
     def fits(value: Any, sizes: Sizes) -> bool:
+        """Whether the value has the declared shape, kind and bounds."""
         known, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
         if not isinstance(known, tuple) or not isinstance(dtype, np.dtype):
             return False

@@ -151,6 +151,7 @@ class _Gathering:
 
 def _shared(pool: Pool, sent: bytes, slots: Sequence[Job], limit: float) -> Any:
     def share() -> Any:
+        """Share, and once more where a worker has died meanwhile."""
         try:
             return pool.share(sent, limit)
         except TimeoutError:

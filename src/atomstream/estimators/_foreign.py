@@ -129,6 +129,7 @@ def _answering(init: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(init)  # scikit-learn reads its signature
     def answering(self: object, *values: Any, **named: Any) -> None:
+        """Construct; a name of others gets the sentence that says what to write."""
         try:
             init(self, *values, **named)
         except TypeError:

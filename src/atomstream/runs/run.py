@@ -275,6 +275,7 @@ def stopped_by_signals(run: Run) -> Iterator[None]:
         return
 
     def stop(number: int, _frame: FrameType | None) -> None:
+        """Stop the run, and let the next signal end the process."""
         run.stop(signal.Signals(number).name)
         for known, handler in before.items():
             signal.signal(known, handler)

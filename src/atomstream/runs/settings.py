@@ -7,6 +7,7 @@ import math
 import tomllib
 import types
 import typing
+from abc import ABC, abstractmethod
 from dataclasses import Field, dataclass, field, fields, replace
 from inspect import signature
 from pathlib import Path
@@ -58,7 +59,7 @@ def sets(model: Any, name: str, **known: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(ABC):
     """Settings of any kind of run."""
 
     inputs: tuple[str, ...] = ()
@@ -81,9 +82,9 @@ class Settings:
                 _check_bounds(each, made)
         self.check()
 
+    @abstractmethod
     def new_model(self) -> Any:
         """Return the model that will learn."""
-        raise NotImplementedError
 
     def check(self) -> None:
         """Raise ValueError where the settings do not go together, or the model refuses them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from atomstream.domains.series.frames import Table, labels_on
 __all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]
 
 
-class _SeriesTransformer(TransformerMixin, BaseEstimator):
+class _SeriesTransformer(TransformerMixin, BaseEstimator, ABC):
     """A transformer from a table to a table of the same form."""
 
     def fit(self, Y: Samples, y: object = None) -> Self:
@@ -62,14 +63,17 @@ class _SeriesTransformer(TransformerMixin, BaseEstimator):
             )
         return table
 
+    @abstractmethod
     def _learn(self, table: Table) -> None:
-        raise NotImplementedError
+        """Keep what the transformer needs of the values."""
 
+    @abstractmethod
     def _transformed(self, values: NDArray) -> NDArray:
-        raise NotImplementedError
+        """Return the transformed values."""
 
+    @abstractmethod
     def _undone(self, values: NDArray) -> NDArray:
-        raise NotImplementedError
+        """Return the values before they were transformed."""
 
 
 class MovingAverage(_SeriesTransformer):
@@ -124,12 +128,16 @@ class MovingAverage(_SeriesTransformer):
         table = self._checked(Y)
         follows = self.follows if follows is None else follows
         follows = self._follow(table) if follows is None else follows
-        known = self.last_ if follows else np.empty((0, self.n_features_in_))
-        values = np.concatenate([known, table.values])
+        return table.wrap(self._undone(table.values, self.last_ if follows else None))
+
+    def _undone(self, values: NDArray, known: NDArray | None = None) -> NDArray:
+        """Return the values with these trailing means, behind those that are known."""
+        known = values[:0] if known is None else known
+        values = np.concatenate([known, values])
         for row in range(len(known), len(values)):
             before = values[max(0, row - self.size + 1) : row]
             values[row] = values[row] * (len(before) + 1) - before.sum(axis=0)
-        return table.wrap(values[len(known) :])
+        return values[len(known) :]
 
     def _follow(self, table: Table) -> bool:
         """Return whether the labels of a table continue those of `fit`."""
