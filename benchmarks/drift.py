@@ -19,9 +19,9 @@ import numpy as np
 from benchmark_records import save
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import History
-from atomstream.drift import DriftDetector
 from atomstream.schedules import Constant
+from atomstream.watch.callbacks import History
+from atomstream.watch.drift import DriftDetector
 
 N_BATCHES, FIRST = 1000, 20  # of a stream; batches that do not count
 HALF_LIVES = (5, 10, 20, 30, 50, 100, 400, 1600)

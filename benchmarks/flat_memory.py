@@ -7,7 +7,7 @@ os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import numpy as np
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import History
+from atomstream.watch.callbacks import History
 
 
 def resident():

@@ -17,8 +17,8 @@ from benchmark_records import DATA, save
 from sklearn.feature_extraction.text import CountVectorizer
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import Callback, History
-from atomstream.changes import ChangeWatch
+from atomstream.watch.callbacks import Callback, History
+from atomstream.watch.changes import ChangeWatch
 
 EVERY = 100  # batches between false alarms of each kind: the streams have 75 to 249
 

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.datasets import load_sample_image
 
 from atomstream import OnlineNMF, images, plots, save, streams
-from atomstream.callbacks import History, LearningBar
 from atomstream.looks.report import Section, write_report
+from atomstream.watch.callbacks import History, LearningBar
 
 SIZE, N_PATCHES, BATCH = 12, 200_000, 256
 

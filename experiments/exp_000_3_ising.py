@@ -19,9 +19,9 @@ from pictures import save_figure
 from records import save
 
 from atomstream import OnlineNMF, images, plots
-from atomstream.diagnostics import mcmc_diagnostics
 from atomstream.samplers import IsingGibbs
 from atomstream.streams import patches
+from atomstream.watch.diagnostics import mcmc_diagnostics
 
 SHAPE, TEMPERATURES, SIZE, N_ATOMS = (200, 200), (0.5, 2.26, 5.0), 20, 100
 N_FRAMES, THIN, PER_FRAME = 500, 10_000, 1000

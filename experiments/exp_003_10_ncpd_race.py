@@ -43,9 +43,9 @@ from tensor_data import headlines_tensor, news_tensor, synthetic_tensor, tensor_
 from threadpoolctl import threadpool_limits
 
 from atomstream import online_parafac
-from atomstream.callbacks import History
 from atomstream.schedules import LogPolynomial
 from atomstream.updates import LoadingSweep
+from atomstream.watch.callbacks import History
 
 try:
     from tensorly.decomposition import non_negative_parafac_hals

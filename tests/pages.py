@@ -52,3 +52,14 @@ def copied_into(section, folder):
     """Return the numbers that the template of a section copies from its records."""
     template = (folder / f"pages/{section.name}.md.jinja").read_text(encoding="utf-8")
     return copied(template, [record["results"] for record in section.records.values()])
+
+
+def defined_names(module):
+    """Return the public names that a module defines, and those that it lists."""
+    own = {name for name, each in vars(module).items() if is_from(module, each)}
+    return {name for name in own if not name.startswith("_")} | set(getattr(module, "__all__", ()))
+
+
+def is_from(module, thing):
+    """Return whether a class or function was defined in a module."""
+    return getattr(thing, "__module__", None) == module.__name__

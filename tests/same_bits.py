@@ -54,7 +54,7 @@ def learned(model):
     try:
         from atomstream.files.archive import read_archive
     except ModuleNotFoundError:  # commits before there was a folder for model files
-        from atomstream.io.archive import read_archive
+        from atomstream.files.archive import read_archive
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.atoms"

@@ -18,6 +18,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
+from pages import defined_names
 
 import atomstream
 
@@ -72,11 +73,11 @@ def spans(page):
 
 @cache
 def public_names():
-    """Return every name that some module of the package lists."""
+    """Return every public name that some module of the package defines or lists."""
     names = set(atomstream.__all__)
     for module in walk_packages([str(PACKAGE)], "atomstream."):
         if "__main__" not in module.name:
-            names.update(getattr(import_module(module.name), "__all__", ()))
+            names.update(defined_names(import_module(module.name)))
     return names
 
 

@@ -11,6 +11,7 @@ from pkgutil import walk_packages
 
 import pytest
 from click.testing import CliRunner
+from pages import defined_names
 
 import atomstream
 
@@ -143,11 +144,11 @@ def test_every_fragment_of_the_changelog_is_joined():
 
 
 def listed():
-    """Yield every class and function that a module lists, and the public methods of classes."""
+    """Yield every class and function that a module defines, and the public methods of classes."""
     for module in walk_packages(atomstream.__path__, "atomstream."):
         if "__main__" not in module.name:
-            lists = import_module(module.name)
-            for thing in (getattr(lists, name) for name in getattr(lists, "__all__", ())):
+            home = import_module(module.name)
+            for thing in (getattr(home, name) for name in defined_names(home)):
                 if inspect.isclass(thing) or inspect.isfunction(thing):
                     yield thing
                 methods = vars(thing).items() if inspect.isclass(thing) else ()

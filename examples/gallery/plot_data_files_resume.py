@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits
 
 import atomstream
 from atomstream.cli import main
-from atomstream.history import read_history
+from atomstream.watch.history import read_history
 
 folder = Path(tempfile.mkdtemp())
 table, stopped, whole = (str(folder / name) for name in ("digits.npy", "stopped", "whole"))

@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from atomstream import OnlineNMF
-from atomstream.callbacks import History
-from atomstream.changes import ChangeWatch
+from atomstream.watch.callbacks import History
+from atomstream.watch.changes import ChangeWatch
 
 rng = np.random.default_rng(0)
 before, after = rng.random((5, 24)), rng.random((5, 24))

@@ -22,9 +22,10 @@ from atomstream.io import feed as feed_module
 from atomstream.io import lines, source, table
 from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
+from atomstream.io.heads import Naming
 from atomstream.io.images import ENDINGS, Pictures, load_image
-from atomstream.io.inputs import KINDS, InputOptions, Naming, open_inputs
-from atomstream.io.source import Source, numbered
+from atomstream.io.inputs import KINDS, open_inputs
+from atomstream.io.source import InputOptions, Source, numbered
 from atomstream.streams import patches
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,8 @@ from atomstream.exceptions import IncompatiblePartsError
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import cross_fit
 from atomstream.losses import L1, L2, Hellinger, Huber, KullbackLeibler
-from atomstream.memory.majorant import MajorantDelta, MajorantSums
+from atomstream.memory.majorant import MajorantSums
+from atomstream.memory.majorant_delta import MajorantDelta
 from atomstream.penalties import Nonnegative
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy

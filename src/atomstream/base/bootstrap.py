@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from atomstream.base.fields import count, one_of
 
-__all__ = ["RowDraws"]
-
 # Chances that a Poisson variable of mean one is at most 0, 1, ...; the rest is below 1e-17.
 UP_TO = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(19)])
 PART, FIRST_COLUMN = 0, 1  # streams of numbers; those of replicates follow

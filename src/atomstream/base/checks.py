@@ -9,16 +9,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = [
-    "RandomSource",
-    "check_count",
-    "check_n_jobs",
-    "check_number",
-    "counted",
-    "generator",
-    "renumbered",
-]
-
 MAX_COUNT = 2**62  # what arrays can be long at most; NumPy's own words are of no help beyond
 MAX_NUMBER = 1e300  # so that sums and squares of a few stay finite as far as they can
 

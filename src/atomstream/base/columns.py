@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from atomstream.base.fields import array
 
-__all__ = ["Columns"]
-
 
 class Columns:
     """A matrix with a row for each feature; `changed` returns a new version of it.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SLACK", "moved", "summed"]
-
 SLACK = 0.25  # of a standard deviation: what the sum loses with each value
 
 

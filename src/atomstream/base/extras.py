@@ -7,8 +7,6 @@ from typing import Any
 
 from atomstream.exceptions import MissingLibraryError
 
-__all__ = ["library"]
-
 # What is imported, and the extra that installs it.
 EXTRAS = {
     "IPython": "notebook",

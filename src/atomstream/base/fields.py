@@ -15,23 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = [
-    "ANY",
-    "NUMBERS",
-    "Field",
-    "array",
-    "check_fields",
-    "check_saved",
-    "count",
-    "each",
-    "either",
-    "field_names",
-    "number",
-    "one_of",
-    "part",
-    "texts",
-]
-
 ANY = "biufOUM"  # kinds of numbers, texts and dates
 NUMBERS = "iuf"
 MAX_COUNT = 2**63 - 1

@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fixed", "are_fixed", "fixed_atoms"]
-
 Fixed: TypeAlias = int | tuple[int, ...]  # the first so many, or those at these places
 
 

@@ -7,8 +7,6 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["check_memory", "memory_there"]
-
 GROUPS = Path("/sys/fs/cgroup")
 # Matrices in float64 that a step holds at least: among the atoms, and of their size (for data of
 # float32, of which the atoms have half).

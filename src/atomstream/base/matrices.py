@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
 
-__all__ = ["Matrix", "Samples", "Shaped", "checked_numbers"]
-
 KINDS = "fiubO"  # of NumPy's types: real numbers, and objects, which may be some
 
 

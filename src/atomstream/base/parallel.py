@@ -9,8 +9,6 @@ from functools import lru_cache
 from threading import Lock, local
 from typing import Any
 
-__all__ = ["one_blas_thread", "over_rows"]
-
 BLOCK_ROWS, MIN_BLOCK_ROWS = 256, 64  # rows of a block, and of those that a small batch is cut into
 MIN_BLOCKS = 4  # into so many at least, where there are rows enough
 _pools: dict[int, ThreadPoolExecutor] = {}  # of each number of threads, kept for the next call

@@ -17,26 +17,6 @@ import scipy.sparse as sp
 
 from atomstream.base.checks import MAX_COUNT, MAX_NUMBER
 
-__all__ = [
-    "ARRAYS",
-    "FLAG",
-    "FUNCTION",
-    "NONE",
-    "SOURCE",
-    "SPARSE",
-    "THREADS",
-    "Kind",
-    "Parameter",
-    "Part",
-    "implementing",
-    "instance",
-    "number",
-    "one_of",
-    "parameter",
-    "part",
-    "whole",
-]
-
 
 class Part:
     """A part of an algorithm: its parameters are read and changed by their names.

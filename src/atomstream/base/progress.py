@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-__all__ = ["compiling", "shown_by", "track"]
-
 COMPILER = "atomstream compiler"  # name of threads, as in the kernels, which are not loaded here
 T = TypeVar("T")
 # Takes items, their number if it is known, and what is done with them; yields the items.

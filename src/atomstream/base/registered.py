@@ -8,8 +8,6 @@ from dataclasses import is_dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
-__all__ = ["GROUP", "name_of", "part_of", "register", "registered"]
-
 GROUP = (
     "atomstream.parts"  # of entry points; a line of it is ``mypackage-huber = "mypackage:Huber"``
 )

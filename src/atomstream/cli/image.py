@@ -10,8 +10,8 @@ import click
 from numpy.typing import NDArray
 
 from atomstream.cli.looking import print_facts
-from atomstream.cli.options import PATH, as_json, count_option, path_option
-from atomstream.cli.running import checked_aloud, warn
+from atomstream.cli.options import PATH, as_json, count_option, path_option, warn
+from atomstream.cli.running import checked_aloud
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError

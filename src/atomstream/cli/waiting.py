@@ -14,8 +14,6 @@ import click
 
 from atomstream.base.progress import shown_by
 
-__all__ = ["Terminated", "waiting"]
-
 SHOWN_AFTER = 1.0  # seconds: what is done earlier needs no bar
 LINE_EVERY = 10.0  # seconds between lines where there is no terminal
 COMPILER = "atomstream._kernels.compile"  # the name of its logger

@@ -12,8 +12,6 @@ from atomstream.cluster.rounds import Job, Span
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Reading
 
-__all__ = ["learned_apart"]
-
 
 def learned_apart(learner: Any, n_parts: int, shards: Shards, engine: Any, batch: int) -> list[Any]:
     """Return what each part of a model has learned, in their order.

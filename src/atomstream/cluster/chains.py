@@ -18,8 +18,6 @@ from atomstream.cluster.worker import Payload
 if TYPE_CHECKING:
     from atomstream.samplers.base import Chain
 
-__all__ = ["sample_chains"]
-
 
 def sample_chains(
     chain: Chain,

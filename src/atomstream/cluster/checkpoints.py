@@ -11,8 +11,6 @@ from atomstream.cluster.rounds import Position
 from atomstream.exceptions import InputError
 from atomstream.files.codec import read_model, write_model
 
-__all__ = ["Checkpoint"]
-
 
 class Checkpoint:
     """A model file that is written after every round; the same call goes on from it.

@@ -19,8 +19,6 @@ from atomstream.cluster.worker import Payload, Reading, packed
 from atomstream.io.files import make_folder
 from atomstream.io.places import Place, Storage, place_of, write_whole
 
-__all__ = ["transform_shards"]
-
 INDEX = "codes.json"
 BATCH = 4096  # rows coded at a time
 

@@ -19,8 +19,6 @@ import atomstream
 from atomstream.base.extras import library
 from atomstream.exceptions import DataWarning, EngineError
 
-__all__ = ["Engine", "Pool", "check_alike", "facts", "opened"]
-
 START_LIMIT = 300.0  # seconds in which the first worker of this machine must have started
 NEW_WORKER = 30.0  # seconds to wait for a worker where a scheduler has none
 

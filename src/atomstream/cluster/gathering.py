@@ -13,8 +13,6 @@ from atomstream.cluster.rounds import Job, RoundsReport
 from atomstream.cluster.worker import Payload, Reading, Slot
 from atomstream.exceptions import EngineError
 
-__all__ = ["done", "gathered", "prepare"]
-
 Task = Callable[[bytes, Any], Payload]  # pure: of what was sent, and of a job
 AT_ONCE = 256  # jobs given out together
 # Seconds without any result: a slot has 65,536 rows at most, other tasks may go over all shards.

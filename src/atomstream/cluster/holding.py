@@ -13,8 +13,6 @@ from atomstream.cluster.rounds import ShardCursor
 from atomstream.cluster.shards import Shard, Shards
 from atomstream.cluster.worker import Reading, joined
 
-__all__ = ["chosen_rows", "rows_at", "without_rows"]
-
 # Rows, and neighbouring ones together: each costs opening a shard.
 MAX_HELD_ROWS, HELD_BLOCKS = 256, 16
 

@@ -19,8 +19,6 @@ from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
 from atomstream.exceptions import BadShardError
 
-__all__ = ["RoundDriver", "Store"]
-
 log = logging.getLogger(__name__)
 
 HEAVY = 1 << 28  # bytes of the results of a round above which a warning is due

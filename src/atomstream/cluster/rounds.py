@@ -10,8 +10,6 @@ from typing import ClassVar, NamedTuple
 from atomstream.base.parameters import Part, number, one_of, whole
 from atomstream.cluster.shards import Shard, Shards
 
-__all__ = ["Job", "Position", "Rounds", "RoundsReport", "ShardCursor", "Span", "plan"]
-
 
 @dataclass(frozen=True)
 class Rounds(Part):

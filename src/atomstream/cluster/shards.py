@@ -13,11 +13,9 @@ import numpy as np
 from atomstream.base.checks import check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
 from atomstream.io.images import ENDINGS, Pictures
-from atomstream.io.inputs import InputOptions, check_axes, reader_of
+from atomstream.io.inputs import check_axes, reader_of
 from atomstream.io.places import Place, Storage, Window, found, place_of, version_of
-from atomstream.io.source import Source, reading
-
-__all__ = ["FileShard", "Shard", "Shards", "shards"]
+from atomstream.io.source import InputOptions, Source, reading
 
 LINES = (".csv", ".tsv", ".jsonl")
 

@@ -17,8 +17,6 @@ from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Job, RowRanges, Span
 from atomstream.exceptions import BadShardError, ChangedShardError
 
-__all__ = ["Payload", "Reading", "Slot", "bare", "joined", "learn_slot", "packed"]
-
 
 @dataclass(frozen=True)
 class Slot(Job):

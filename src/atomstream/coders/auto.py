@@ -18,8 +18,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Objective
 
-__all__ = ["Auto"]
-
 
 @dataclass(frozen=True)
 class Auto(Coder):

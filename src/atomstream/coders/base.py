@@ -13,8 +13,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Needs, Objective
 
-__all__ = ["Coder", "Codes"]
-
 
 class Codes(NamedTuple):
     r"""Codes and how far each is from optimal.

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from atomstream._kernels.constants import EPS, MIN_OBJECTIVE
 from atomstream.penalties.base import Penalty, Shape
 
-__all__ = ["DualBound", "duality_gap"]
-
 
 class DualBound(NamedTuple):
     r"""Bounds from the dictionary, where neither penalty nor bounds of codes keep the dual finite.

@@ -21,8 +21,6 @@ from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Needs, Objective
 from atomstream.problem.products import DenseProducts, products
 
-__all__ = ["Multiplicative"]
-
 ROUGH = (5, 3, 1e-2)  # rounds, Newton steps and gap of codes under robust losses, while learning
 
 

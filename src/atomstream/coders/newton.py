@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.problem.products import Products
 
-__all__ = ["polish"]
-
 WITHIN = (0.0, 1e-14)  # accuracy of each quadratic program: violation, gap
 MIN_DECREASE = 1e-4  # of the decrease that the slope promises must come true
 HALVINGS = 30

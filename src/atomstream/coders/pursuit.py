@@ -15,8 +15,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Needs, Objective
 
-__all__ = ["MatchingPursuit", "pursue"]
-
 ROWS = 64  # coded in one compiled call, which no interrupt can end
 
 

@@ -23,8 +23,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Needs, Objective
 
-__all__ = ["ActiveSet", "ProjectedGradient"]
-
 _Form = tuple[float, float, float, float, float, float]  # of a penalty, as `kernel_form` gives it
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
 _Samples = tuple[NDArray, NDArray]  # products with the atoms, squared lengths

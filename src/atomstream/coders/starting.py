@@ -9,8 +9,6 @@ from atomstream.losses import Loss
 from atomstream.losses.majorisers import majoriser_curvature
 from atomstream.problem.products import Products
 
-__all__ = ["least_squares", "starting_codes"]
-
 RIDGE = 1e-6  # of the least squares, relative to the mean square of the atoms
 # Of an even code that every starting entry has at least: what is zero stays zero.
 MIN_START_SHARE = 0.02

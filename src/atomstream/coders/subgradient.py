@@ -21,8 +21,6 @@ from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Needs, Objective
 from atomstream.problem.products import Products, products
 
-__all__ = ["ProjectedSubgradient"]
-
 PROMISED = 0.01  # alpha of Armijo's rule: this share of what the gradient promises must come true
 SHRINK = 0.1  # gamma of Armijo's rule
 MAX_SHRINKS = 10  # q: how often a step is shrunk

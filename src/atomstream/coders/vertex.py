@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.problem.products import DenseProducts
 
-__all__ = ["has_vertices", "to_vertices"]
-
 MOVES = 50  # times the number of atoms: what a row may take; most need a few times that number
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from atomstream.base.matrices import Matrix
 from atomstream.dictionaries.low_rank import Sums
 
-__all__ = ["Dictionary", "same_in_any_company"]
-
 TILE = 8  # rows that BLAS kernels handle together
 # share of an atom's square that must be observed for a difference of products to be exact enough
 LEFT = 0.01

@@ -10,8 +10,6 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 
-__all__ = ["Clusters", "cluster"]
-
 NEAREST = 0.3  # share of the replicates whose nearest atoms say how dense it is around one
 # Mean distance to them of an atom of length one beyond which it is left out.
 MAX_MEAN_DISTANCE = 0.5

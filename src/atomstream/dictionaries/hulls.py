@@ -13,8 +13,6 @@ from atomstream.base.matrices import Matrix
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
 
-__all__ = ["Hulls", "NamedRows", "alike"]
-
 
 class NamedRows(NamedTuple):
     """Rows of the stream, and where they come from.

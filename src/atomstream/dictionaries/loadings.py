@@ -26,16 +26,6 @@ from atomstream.dictionaries.low_rank import LowRank, Sums
 from atomstream.penalties.ball import NonnegativeBall, UnitBall
 from atomstream.penalties.base import Penalty
 
-__all__ = [
-    "Loadings",
-    "ModeSets",
-    "contract",
-    "halves_contracted",
-    "khatri_rao",
-    "mode_problem",
-    "rank_one",
-]
-
 POWER_ITERATIONS = 20  # of power iterations towards the nearest rank-one tensor
 
 

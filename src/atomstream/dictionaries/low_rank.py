@@ -9,8 +9,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from atomstream.base.fields import array
 
-__all__ = ["LowRank", "Sums", "blend"]
-
 LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
 
 

@@ -10,8 +10,6 @@ from scipy.optimize import linear_sum_assignment
 
 from atomstream.base.checks import counted
 
-__all__ = ["Alignment", "align"]
-
 
 @dataclass(frozen=True)
 class Alignment:

@@ -12,8 +12,6 @@ from atomstream.base.fields import array, number, one_of, part
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
 
-__all__ = ["Normalized"]
-
 
 class Normalized(Derived):
     r"""Atoms :math:`D_{kf} = s_k M_{fk}^e + b`, formed only where somebody looks at them.

@@ -15,8 +15,6 @@ from atomstream.dictionaries.base import LEFT, same_in_any_company
 from atomstream.dictionaries.low_rank import LARGE, Sums
 from atomstream.penalties.base import Penalty
 
-__all__ = ["Derived", "Rows"]
-
 FEATURES = 4096  # that are in float64 at a time
 
 

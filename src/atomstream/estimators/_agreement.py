@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from atomstream.dictionaries.clusters import cluster, unit
 
-__all__ = ["Consensus"]
-
 INTERVAL_PERCENT = 95.0  # of intervals, in percent
 
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.matrices import Samples
 from atomstream.estimators._coding import Coding
-from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_observed, check_weights
 from atomstream.problem.batch import Batch
 from atomstream.watch.diagnostics import SampleReport, stationarity

@@ -15,8 +15,6 @@ from atomstream.domains.series.persistence import rms
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning
 
-__all__ = ["Baselines", "baselines", "first_origin", "prepared", "rolled"]
-
 MAX_ORIGINS = 100  # origins by default
 LONGEST = 10_000  # rows of a season
 ALIKE = 1.05  # errors of two seasons that differ by less are alike: of these the shorter one counts

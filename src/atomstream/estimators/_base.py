@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.checks import generator
+from atomstream.base.checks import RandomSource, generator
 from atomstream.base.fixed import are_fixed, fixed_atoms
 from atomstream.base.machine import check_memory
+from atomstream.base.matrices import Samples
 from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
@@ -26,7 +27,6 @@ from atomstream.estimators._containers import (
 )
 from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators._validation import (
     NotConvergedWarning,
     check_observed,
@@ -116,7 +116,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
             Where batches are mappings, the key of the rows.
         engine : None, str, Executor, dask.distributed.Client or Engine, optional
             Where rounds over `atomstream.cluster.shards` run: None is this process.
-        slots : int, default=1
+        slots : int, optional
             Parallel parts of each round; they decide what is learned, workers do not.
         rounds : atomstream.cluster.Rounds, optional
             How rows are dealt to slots. ``rounds_report_`` says how it went.

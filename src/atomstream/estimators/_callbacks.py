@@ -12,13 +12,12 @@ import numpy as np
 from atomstream.loop.online import Progress
 
 try:
-    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
     from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # scikit-learn before 1.9
-    from atomstream.estimators._plain_callbacks import CallbackSupportMixin
+    from atomstream.estimators._plain_callbacks import CallbackSupportMixin as CallbackSupportMixin
     from atomstream.estimators._plain_callbacks import with_callbacks as _with_callbacks
 
-__all__ = ["CallbackSupportMixin", "Notifier", "with_callbacks"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.fields import Field, part
-from atomstream.base.matrices import Matrix, checked_numbers
+from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.coders import Codes
 from atomstream.estimators._containers import (
     as_table,
@@ -33,7 +33,6 @@ from atomstream.estimators._containers import (
 from atomstream.estimators._entries import EntryWeights, check_weighs_entries, with_nan_where_masked
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
-from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from atomstream.base.bootstrap import RowDraws
-from atomstream.base.checks import counted, generator
+from atomstream.base.checks import RandomSource, counted, generator
+from atomstream.base.matrices import Samples
 from atomstream.estimators._callbacks import CallbackSupportMixin, with_callbacks
 from atomstream.estimators._containers import are_shards, check_no_shards
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._types import LossChoice, RandomSource, Samples
+from atomstream.estimators._types import LossChoice
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.estimators.nmf import OnlineNMF
 

@@ -23,8 +23,6 @@ from atomstream.estimators._hidden import hidden_errors, hidden_parts, mean_erro
 from atomstream.estimators._rollback import Transaction
 from atomstream.problem.batch import Batch
 
-__all__ = ["Ensemble"]
-
 MAX_HELD_ROWS = 1000  # rows kept to judge by
 BOOTSTRAP_ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap
 SETTLED = (

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from atomstream.base.matrices import Samples
 from atomstream.estimators._callbacks import with_callbacks
 from atomstream.estimators._coding import Coding
 from atomstream.estimators._entries import EntryWeights, check_weighs_entries, with_nan_where_masked
-from atomstream.estimators._types import Samples
 
 
 class Fitting(Coding):

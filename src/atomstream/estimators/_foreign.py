@@ -11,8 +11,6 @@ from atomstream.base.parameters import Parameter
 from atomstream.estimators._parameters import constraints
 from atomstream.estimators.registry import ROLES, changed_part
 
-__all__ = ["RENAMED", "ForeignNames"]
-
 _PENALTIES = {"alpha": "alpha (l1 on the codes)", "ridge": "ridge (squared l2 on the codes)"}
 _PASSES = {
     "n_epochs": "n_epochs (passes over the data)",

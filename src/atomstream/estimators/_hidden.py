@@ -14,8 +14,6 @@ from atomstream.penalties.base import weakened
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 
-__all__ = ["HiddenPart", "hidden_errors", "hidden_parts", "mean_errors"]
-
 # Of the mean: what a column of zeros is predicted with where a loss needs more.
 MIN_PREDICTION = 1e-9
 ACCURACY = Accuracy(violation=1e-6, gap=1e-7)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import generator
+from atomstream.base.checks import RandomSource, generator
 from atomstream.base.fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._callbacks import CallbackSupportMixin
@@ -21,7 +21,6 @@ from atomstream.estimators._called import blame
 from atomstream.estimators._containers import are_shards
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
-from atomstream.estimators._types import RandomSource
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SCHEDULES, resolve
 

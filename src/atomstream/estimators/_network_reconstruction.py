@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import check_count
+from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.progress import track
 from atomstream.domains.networks.edge_means import EdgeMeans
 from atomstream.domains.networks.motifs import Motif
@@ -21,7 +21,6 @@ from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
 from atomstream.domains.networks.shrinkage import Shrinkage
 from atomstream.estimators._chains import resolve_chain
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
-from atomstream.estimators._types import RandomSource
 from atomstream.samplers import homomorphisms
 from atomstream.samplers.base import patches_of
 

@@ -21,8 +21,6 @@ from atomstream.memory.state import State
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 
-__all__ = ["Slices", "polish"]
-
 EXACT = Accuracy(gap=1e-9)
 # Of all entries: tensors in memory with fewer that are not 0 are swept by those alone.
 MAX_STORED_SHARE = 0.125

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._ensemble import Ensemble
 
-__all__ = ["RankChoice", "choose", "compare"]
-
 LITTLE = 0.05  # of what an atom lowers the error by on average: an atom worth less is not counted
 STEADIER = 0.05  # difference of stabilities that counts
 CERTAIN = 2.0  # standard errors

@@ -22,8 +22,6 @@ from atomstream.loop.merging import SerialResult, SlotResult, check_additive
 from atomstream.loop.online import Progress
 from atomstream.problem.batch import Batch
 
-__all__ = ["SlotLearner", "fit_shards"]
-
 
 def fit_shards(
     model: Any,

@@ -7,24 +7,10 @@ from typing import TypeAlias
 
 from numpy.typing import ArrayLike
 
-from atomstream.base.checks import RandomSource
-from atomstream.base.matrices import Samples
 from atomstream.coders import Coder
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty
 from atomstream.schedules import Schedule
-
-__all__ = [
-    "CoderChoice",
-    "LossChoice",
-    "RandomSource",
-    "Samples",
-    "ScheduleChoice",
-    "SetChoice",
-    "Start",
-    "ToleranceChoice",
-]
-
 
 # A choice is a name or the part itself.
 CoderChoice: TypeAlias = str | Coder

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from atomstream.base.checks import generator
+from atomstream.base.checks import RandomSource, generator
 from atomstream.base.fields import array, count, number, one_of, part
 from atomstream.domains.walks.label_index import StateIndex, check_weights_of
 from atomstream.estimators._parameters import SCALINGS
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
-from atomstream.estimators._types import RandomSource
 from atomstream.estimators._walk_scaling import rarity, scaled
 from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
 from atomstream.updates.subspaces import orthonormal

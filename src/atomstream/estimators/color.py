@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.checks import RandomSource
 from atomstream.domains.images.overlap import strips
 from atomstream.domains.images.patch_classes import PatchClassifier
 from atomstream.domains.images.patch_network import ConvolutionalClassifier
@@ -21,14 +22,11 @@ from atomstream.estimators._called import blame
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._saved import Saved
-from atomstream.estimators._types import RandomSource
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.encoding import sparse_encode
 from atomstream.estimators.image import ImageDictionary
 from atomstream.io.images import LUMA
 from atomstream.streams import patch_view
-
-__all__ = ["ColorRestorer", "Restored"]
 
 CLASSIFIERS: dict[str, type[PatchClassifier | ConvolutionalClassifier]] = {
     "perceptron": PatchClassifier,

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.checks import RandomSource
 from atomstream.base.fields import part
+from atomstream.base.matrices import Samples
 from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary
@@ -17,9 +19,7 @@ from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._rank_choice import RankChoice, compare
 from atomstream.estimators._saved import Saved
 from atomstream.estimators._shown import Shown
-from atomstream.estimators._types import LossChoice, RandomSource, Samples
-
-__all__ = ["ConsensusNMF"]
+from atomstream.estimators._types import LossChoice
 
 
 class ConsensusNMF(

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import counted
+from atomstream.base.checks import RandomSource, counted
+from atomstream.base.matrices import Samples
 from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
@@ -24,7 +25,7 @@ from atomstream.estimators._representatives import (
     row_names,
     stacked_rows,
 )
-from atomstream.estimators._types import RandomSource, Samples, ScheduleChoice
+from atomstream.estimators._types import ScheduleChoice
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.loop.explaining import Whole
@@ -35,8 +36,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Objective
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 from atomstream.watch.diagnostics import relative_move
-
-__all__ = ["OnlineConvexMF"]
 
 
 class OnlineConvexMF(OnlineDictionary):

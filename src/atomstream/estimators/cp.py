@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.checks import RandomSource
 from atomstream.base.fields import number
-from atomstream.base.matrices import Matrix, checked_numbers
+from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors.axes import Axes
 from atomstream.estimators import _parameters
@@ -23,14 +24,7 @@ from atomstream.estimators._cp_loadings import (
     nearest_loadings,
     starting_loadings,
 )
-from atomstream.estimators._types import (
-    CoderChoice,
-    RandomSource,
-    Samples,
-    ScheduleChoice,
-    SetChoice,
-    Start,
-)
+from atomstream.estimators._types import CoderChoice, ScheduleChoice, SetChoice, Start
 from atomstream.estimators._validation import check_size, check_X
 from atomstream.estimators._views import view
 from atomstream.estimators.registry import (
@@ -49,8 +43,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Objective
 from atomstream.updates.loadings import LoadingSweep
 from atomstream.updates.reseeding import Reseeding
-
-__all__ = ["OnlineCPDictionary"]
 
 NO_LOADINGS = ("box", "covering", "unit_sphere")  # sets that loadings are not sought in
 

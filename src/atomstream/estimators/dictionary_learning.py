@@ -6,17 +6,10 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from atomstream.base.checks import RandomSource
 from atomstream.estimators import _parameters
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.estimators._types import (
-    CoderChoice,
-    RandomSource,
-    ScheduleChoice,
-    SetChoice,
-    Start,
-)
-
-__all__ = ["OnlineDictionaryLearning"]
+from atomstream.estimators._types import CoderChoice, ScheduleChoice, SetChoice, Start
 
 
 class OnlineDictionaryLearning(_OnlineMatrixFactorization):

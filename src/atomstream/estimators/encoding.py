@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from atomstream.base.checks import check_count, check_n_jobs, check_number
-from atomstream.base.matrices import checked_numbers
+from atomstream.base.matrices import Samples, checked_numbers
 from atomstream.coders import Coder, Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
-from atomstream.estimators._types import Samples
 from atomstream.estimators._validation import NotConvergedWarning, check_lengths
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
@@ -24,8 +23,6 @@ from atomstream.penalties.top import TopK
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Objective
-
-__all__ = ["check_gap", "encode_exactly", "sparse_encode"]
 
 GAPS = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-9}
 

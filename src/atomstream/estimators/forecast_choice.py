@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from atomstream.base.checks import RandomSource
 from atomstream.estimators._backtest import baselines, first_origin, prepared, rolled
 from atomstream.estimators._learner_inside import drawn_seed
-from atomstream.estimators._types import RandomSource
 from atomstream.estimators.series import SeriesDictionary
-
-__all__ = ["ForecasterChoice", "choose_forecaster"]
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ except ImportError:
 
 from atomstream.estimators.series import SeriesDictionary
 
-__all__ = ["SktimeForecaster"]
-
 
 class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
     """Forecast several series with what they do together.

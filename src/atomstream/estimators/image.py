@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.checks import RandomSource
 from atomstream.base.progress import track
 from atomstream.domains.images.overlap import whole
 from atomstream.domains.images.pixels import (
@@ -25,10 +26,7 @@ from atomstream.domains.images.restoration import add_means, complete_image, den
 from atomstream.estimators import _parameters
 from atomstream.estimators._called import blame
 from atomstream.estimators._patch_learning import PatchLearning
-from atomstream.estimators._types import RandomSource
 from atomstream.streams import patch_view, patches
-
-__all__ = ["ImageDictionary"]
 
 # Found by measuring (docs/how-to/pictures.md); white is 1.
 NOISE_ALPHA = 2.0  # alpha over the noise, where a dictionary adapts to a noisy image

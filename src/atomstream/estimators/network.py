@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import check_count, counted
+from atomstream.base.checks import RandomSource, check_count, counted
 from atomstream.base.fields import array, count, part
 from atomstream.cluster.rounds import Rounds
 from atomstream.domains.networks.motifs import Motif
@@ -22,14 +22,12 @@ from atomstream.estimators._chains import ChainShard, resolve_chain
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._network_reconstruction import NetworkReconstruction
 from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._types import RandomSource, ScheduleChoice
+from atomstream.estimators._types import ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import patches_of
 from atomstream.samplers.glauber import is_copy
-
-__all__ = ["NetworkDictionary"]
 
 # Of the pairs that the motif leaves free, from which on atoms are single edges.
 MAX_ATOM_SHARE = 1 / 3

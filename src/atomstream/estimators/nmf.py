@@ -9,13 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.checks import RandomSource
+from atomstream.base.matrices import Samples
 from atomstream.estimators import _parameters
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._types import (
     CoderChoice,
     LossChoice,
-    RandomSource,
-    Samples,
     ScheduleChoice,
     SetChoice,
     Start,
@@ -23,8 +23,6 @@ from atomstream.estimators._types import (
 from atomstream.estimators._validation import raise_zeros
 from atomstream.loop.algorithm import Algorithm
 from atomstream.losses import Huber, Mahalanobis
-
-__all__ = ["OnlineNMF"]
 
 
 class OnlineNMF(_OnlineMatrixFactorization):

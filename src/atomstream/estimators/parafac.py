@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.checks import check_count, generator
+from atomstream.base.matrices import Samples
 from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.estimators._polishing import Slices, polish
-from atomstream.estimators._types import Samples
 from atomstream.estimators.cp import OnlineCPDictionary
-
-__all__ = ["CPTensor", "online_parafac"]
 
 
 @dataclass(frozen=True)

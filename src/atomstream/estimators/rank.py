@@ -10,18 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from atomstream.base.checks import check_count
-from atomstream.base.matrices import checked_numbers
+from atomstream.base.checks import RandomSource, check_count
+from atomstream.base.matrices import Samples, checked_numbers
 from atomstream.estimators._containers import are_shards, check_no_shards
 from atomstream.estimators._network_rows import rows_apart
 from atomstream.estimators._rank_choice import RankChoice
-from atomstream.estimators._types import RandomSource, Samples
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.watch.callbacks import LearningBar
-
-__all__ = ["RankChoice", "choose_rank"]
 
 OVERLAPPING = {
     "SeriesDictionary": (

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count, counted
+from atomstream.base.checks import RandomSource, check_count, counted
 from atomstream.base.fields import array, count, field_names, part
 from atomstream.base.matrices import Samples
 from atomstream.domains.series.frames import (
@@ -27,13 +27,11 @@ from atomstream.estimators._called import blame
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._series_forecast import SeriesForecast
-from atomstream.estimators._types import RandomSource, ScheduleChoice
+from atomstream.estimators._types import ScheduleChoice
 from atomstream.estimators._views import view
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.schedules import Constant
 from atomstream.streams import windows
-
-__all__ = ["SeriesDictionary"]
 
 FOLLOWING = Constant(weight=1.0)
 

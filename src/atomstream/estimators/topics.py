@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import check_count
+from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.fields import part
 from atomstream.base.matrices import checked_numbers
 from atomstream.domains.text.documents import check_documents
@@ -20,11 +20,9 @@ from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
 from atomstream.estimators import _parameters
 from atomstream.estimators._learner_inside import LEARNER, LearnerInside, drawn_seed
 from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._types import RandomSource, ScheduleChoice
+from atomstream.estimators._types import ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
-
-__all__ = ["TopicModel"]
 
 TOGETHER = 256  # documents coded at a time
 

@@ -10,20 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.checks import RandomSource
 from atomstream.base.fields import array, count, each, one_of
 from atomstream.coders import Auto
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators import _parameters
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._types import RandomSource, ScheduleChoice, Start
+from atomstream.estimators._types import ScheduleChoice, Start
 from atomstream.estimators._validation import check_size
 from atomstream.estimators._video_coding import VideoCoding, in_batches
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.video import as_array, as_frames, n_frames_of, opened, pixel_courses
-
-__all__ = ["VideoDictionary"]
 
 BATCH = {"frames": 1, "pixels": 256}
 PASSES = 10

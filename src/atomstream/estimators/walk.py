@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base.checks import RandomSource
 from atomstream.domains.walks.factors import WalkFactors
 from atomstream.estimators import _parameters
-from atomstream.estimators._types import RandomSource, Start
+from atomstream.estimators._types import Start
 from atomstream.estimators._views import view
 from atomstream.estimators._walk_learning import WalkLearning
 from atomstream.updates.hebbian import HebbianFactor
 from atomstream.updates.subspaces import median_subspace, orthonormal
-
-__all__ = ["RandomWalkFactorization"]
 
 
 class RandomWalkFactorization(WalkLearning):

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from atomstream.exceptions import CorruptModelError, NewerFormatError, NotAModelError
 from atomstream.io.files import whole_file
 
-__all__ = ["FORMAT", "read_archive", "write_archive"]
-
 MAGIC = b"\x93ATOMS\r\n"  # not text, and broken by whatever translates line ends
 FORMAT = 1
 PREFIX = struct.Struct("<8sIIQ32s")

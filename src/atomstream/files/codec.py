@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 ModelT = TypeVar("ModelT")
 
-__all__ = ["load", "read_model", "save", "write_model"]
-
 # What decoding raises where a file holds no model.
 SENSELESS = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError
 BIT_GENERATORS = {

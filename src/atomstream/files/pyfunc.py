@@ -12,8 +12,6 @@ from typing import Any
 
 from atomstream.files.codec import load
 
-__all__ = ["ServedModel"]
-
 
 class ServedModel:
     """A saved model with the one method that MLflow calls.

@@ -10,16 +10,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = [
-    "MODELS",
-    "library_parts",
-    "model_class",
-    "part_class",
-    "tag_of",
-    "trusted_types",
-    "value_class",
-]
-
 # Estimators; each names the attributes made by learning in ``LEARNED``.
 MODELS = {
     "ColorRestorer": "atomstream.estimators.color",

@@ -1,8 +1,8 @@
 """Data in files: inputs of all domains, results, atomic writes."""
 
 from atomstream.io.feed import Feed, Position
-from atomstream.io.inputs import InputOptions, images_in, open_inputs, register_reader
-from atomstream.io.source import Block, Source
+from atomstream.io.inputs import images_in, open_inputs, register_reader
+from atomstream.io.source import Block, InputOptions, Source
 
 __all__ = [
     "Block",

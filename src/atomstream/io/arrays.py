@@ -25,8 +25,6 @@ from atomstream.io.hdf5 import opened
 from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
 from atomstream.streams import CubeRows
 
-__all__ = ["hdf5", "matrix_market", "npy", "npz", "read_matrix_market", "zarr_array"]
-
 MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
 DENSEST = (

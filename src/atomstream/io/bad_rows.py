@@ -8,8 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["bad_rows"]
-
 
 def bad_rows(X: Any, *, missing: bool, nonnegative: bool) -> NDArray:
     """Return which rows a model refuses; lines that could not be read are all missing.

@@ -7,8 +7,6 @@ from contextvars import ContextVar
 from atomstream.base.machine import memory_there
 from atomstream.exceptions import InputError
 
-__all__ = ["allowed", "max_memory", "need", "size_of"]
-
 MEMORY_SHARE = 0.5  # of the memory of the machine, unless told otherwise
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 

@@ -20,8 +20,6 @@ from atomstream.io.heads import chosen
 from atomstream.io.lines import text_lines, whole_text
 from atomstream.io.source import fingerprint, reading
 
-__all__ = ["DocumentFile", "DocumentOptions", "Entry", "dates_of", "open_documents"]
-
 TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")
 
 

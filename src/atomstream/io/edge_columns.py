@@ -11,16 +11,6 @@ from typing import Any, NamedTuple
 from atomstream.exceptions import InputError, NetworkWarning
 from atomstream.io.heads import DECIMAL_COMMA, SAY_COMMA, number_of
 
-__all__ = [
-    "EdgeOptions",
-    "EdgeTable",
-    "Edges",
-    "all_numbers",
-    "check_no_weight",
-    "ends_of",
-    "weight_attribute",
-]
-
 Edges = tuple[Sequence[Any], Sequence[Any], Sequence[float | None]]  # tails, heads, weights
 
 # Names of the columns of nodes, in small or large letters.

@@ -22,8 +22,6 @@ from atomstream.io.edge_columns import (
 from atomstream.io.heads import NOTHING, SAY_COMMA
 from atomstream.io.lines import text_lines
 
-__all__ = ["read_edge_list"]
-
 DELIMITERS = {"\t": "tabs", "|": "bars", ";": "semicolons", ",": "commas"}  # rare signs first
 LAST_DECIMAL = re.compile(r"\S+\s+\S+\s+[+-]?\d*,\d+")
 

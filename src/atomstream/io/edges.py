@@ -21,8 +21,6 @@ from atomstream.io.edge_columns import (
 from atomstream.io.edge_lists import read_edge_list
 from atomstream.io.source import reading
 
-__all__ = ["Entries", "entries_of"]
-
 
 class Entries(NamedTuple):
     """The parts of a network.

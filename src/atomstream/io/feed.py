@@ -19,8 +19,6 @@ from atomstream.base.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source
 
-__all__ = ["Feed", "Piece", "Position"]
-
 SPREAD = 0x9E3779B97F4A7C15  # keeps the ids of different inputs apart
 AHEAD = 6  # blocks that are read ahead, because row groups come in bursts
 LAST = 0.5  # seconds to wait for the last lines of a live stream after a stop

@@ -9,8 +9,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["PART", "make_folder", "sync_folder", "whole_file"]
-
 PART = ".part"  # ending of a file while it is written
 
 

@@ -19,8 +19,6 @@ from atomstream.exceptions import InputError
 from atomstream.io import hdf5_trial
 from atomstream.io.budget import allowed, size_of
 
-__all__ = ["opened"]
-
 SECONDS, BYTES = 20.0, 5_000_000  # that a trial may take, and bytes that give it a second more
 LIBRARIES = 2 << 30  # address space that Python and its libraries take
 

@@ -11,21 +11,6 @@ from typing import Any, NamedTuple
 
 from atomstream.exceptions import InputError
 
-__all__ = [
-    "DECIMAL_COMMA",
-    "NOTHING",
-    "SAY_COMMA",
-    "UNNAMED",
-    "Head",
-    "Naming",
-    "chosen",
-    "entry_of",
-    "head_of",
-    "number_of",
-    "refuse_texts",
-    "texts_in",
-]
-
 NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A"]
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from atomstream.base.fields import array, check_fields, count, field_names
 from atomstream.base.matrices import Matrix
 
-__all__ = ["Holdout"]
-
 MOST_ROWS = 256
 MOST_BYTES = 1 << 23
 ALL = 2**64 - 1

@@ -16,8 +16,6 @@ from atomstream.io.budget import need
 from atomstream.io.source import Block, Source, reading
 from atomstream.streams import patch_view, take
 
-__all__ = ["ENDINGS", "LUMA", "Pictures", "is_color", "load_image", "not_kept"]
-
 ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
 # Of red, green and blue in grey (ITU-R BT.601), with the four digits that saved ColorRestorers have
 # learned with: more digits would change what they restore.

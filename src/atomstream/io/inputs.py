@@ -9,26 +9,9 @@ from typing import Any
 
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
-from atomstream.io.feed import Feed, Position
-from atomstream.io.heads import Naming
 from atomstream.io.images import ENDINGS, Pictures
 from atomstream.io.source import InputOptions, Source, reading
 from atomstream.io.table import DelimitedTable, JsonTable, ParquetTable
-
-__all__ = [
-    "Feed",
-    "InputOptions",
-    "Naming",
-    "Position",
-    "Source",
-    "axes_of",
-    "check_axes",
-    "images_in",
-    "open_inputs",
-    "reader_of",
-    "register_reader",
-]
-
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 

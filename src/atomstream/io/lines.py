@@ -12,8 +12,6 @@ from typing import Any
 
 from atomstream.exceptions import InputError
 
-__all__ = ["BLANKS", "chunks_of", "opened", "standard_input", "text_lines", "whole_text"]
-
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 27

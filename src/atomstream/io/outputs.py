@@ -19,17 +19,6 @@ from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 
-__all__ = [
-    "Columns",
-    "Labels",
-    "check_out",
-    "code_writer",
-    "image_format",
-    "printable",
-    "write_image",
-    "write_table",
-]
-
 Labels = Sequence[NDArray]  # what rows are called, an array of objects for each column of names
 Write = Callable[[Labels, NDArray], None]
 COMPUTED = ("=", "+", "-", "@")  # what spreadsheets take for the beginning of a formula

@@ -16,8 +16,6 @@ from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 
-__all__ = ["Place", "Window", "found", "place_of", "version_of", "write_whole"]
-
 Storage = tuple[tuple[str, Any], ...]
 
 

@@ -18,8 +18,6 @@ from atomstream.io.outputs import write_table
 from atomstream.io.source import InputOptions, reading
 from atomstream.io.table import DelimitedTable
 
-__all__ = ["SeriesTable", "read_series"]
-
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
 BYTES_PER_TIME = 80  # as text

@@ -19,19 +19,6 @@ from atomstream.io.heads import UNNAMED, Naming
 if TYPE_CHECKING:
     from atomstream.base.matrices import Matrix
 
-__all__ = [
-    "Block",
-    "Input",
-    "InputFile",
-    "InputOptions",
-    "Source",
-    "divide_alike",
-    "fingerprint",
-    "naming_source",
-    "reading",
-    "row_blocks",
-]
-
 BLOCK_BYTES = 1 << 22  # size of a block of rows: large enough for speed, small against memory
 WHOLE = 1 << 26  # the digest of files up to this size reads all of them, else 64 places
 PLACES = 64

@@ -30,8 +30,6 @@ from atomstream.io.heads import (
 )
 from atomstream.io.source import Block, InputOptions, Source, numbered
 
-__all__ = ["DelimitedTable", "JsonTable", "ParquetTable", "Table"]
-
 Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name rows
 
 SAMPLE_BYTES = 1 << 16  # that are read to detect delimiter, header and text columns

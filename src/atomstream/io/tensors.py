@@ -17,10 +17,8 @@ from atomstream.exceptions import InputError
 from atomstream.io import arrays
 from atomstream.io.budget import need
 from atomstream.io.heads import chosen
-from atomstream.io.inputs import InputOptions, check_axes, open_inputs, reader_of
-from atomstream.io.source import Block, Source, check_numeric, files_of, reading
-
-__all__ = ["Tensor", "open_tensor"]
+from atomstream.io.inputs import check_axes, open_inputs, reader_of
+from atomstream.io.source import Block, InputOptions, Source, check_numeric, files_of, reading
 
 NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
 NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files

@@ -18,19 +18,8 @@ from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.budget import need
 from atomstream.io.images import ENDINGS, LUMA, is_color, load_image
-from atomstream.io.inputs import InputOptions, open_inputs
-from atomstream.io.source import Source, files_of, fingerprint, reading, row_blocks
-
-__all__ = [
-    "Video",
-    "as_array",
-    "as_frames",
-    "n_frames_of",
-    "open_video",
-    "opened",
-    "pixel_courses",
-    "scaled",
-]
+from atomstream.io.inputs import open_inputs
+from atomstream.io.source import InputOptions, Source, files_of, fingerprint, reading, row_blocks
 
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts

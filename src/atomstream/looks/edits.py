@@ -19,8 +19,6 @@ from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.looks.record import Encoded, Table
 
-__all__ = ["EDITS", "Edit", "Edits", "read_edits"]
-
 EDITS = "edits.json"
 FORMAT = 1
 STATES = ("accepted", "rejected")

@@ -26,8 +26,6 @@ from atomstream.looks.report import Section
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Look", "look_of", "register_look"]
-
 MAX_THUMBNAILS = 12
 BOX = "display:inline-block;margin:4px;text-align:center;font:11px sans-serif;vertical-align:top"
 SHOWN = "width:64px;height:48px;object-fit:contain;image-rendering:pixelated;display:block"

@@ -16,8 +16,6 @@ from atomstream.looks.look import look_of
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section, write_report
 
-__all__ = ["cards_of", "edited_table", "edits_of", "n_atoms_of", "sections_of", "write_page"]
-
 MAX_PAST = 1 << 22  # signs of all pictures of the past in a report
 ALL = 2**62  # rows of a table
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from atomstream.io.outputs import Labels
 from atomstream.watch.callbacks import History
 
-__all__ = ["Encoded", "Record", "Table", "cell"]
-
 
 @dataclass(frozen=True)
 class Record:

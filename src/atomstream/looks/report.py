@@ -22,8 +22,6 @@ from atomstream.base.progress import track
 from atomstream.io.files import whole_file
 from atomstream.looks.cards import Cards, course_points
 
-__all__ = ["Section", "write_figures", "write_report"]
-
 
 @dataclass(frozen=True)
 class Section:

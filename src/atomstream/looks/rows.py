@@ -18,10 +18,11 @@ from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.bad_rows import bad_rows
 from atomstream.io.feed import Feed, Position
+from atomstream.io.heads import Naming
 from atomstream.io.images import Pictures, load_image
-from atomstream.io.inputs import InputOptions, Naming, open_inputs
+from atomstream.io.inputs import open_inputs
 from atomstream.io.outputs import Labels
-from atomstream.io.source import divide_alike
+from atomstream.io.source import InputOptions, divide_alike
 from atomstream.looks import drawings, sections
 from atomstream.looks.card_builder import Users
 from atomstream.looks.cards import Picture, bars

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from atomstream.io.series_table import SeriesTable
 from atomstream.streams import windows
 
-__all__ = ["MAX_SAMPLES_PER_ATOM", "SHOWN", "Sample", "Samples", "samples_of_windows"]
-
 MAX_SAMPLES_PER_ATOM = 4  # samples kept of each atom
 SHOWN = 3  # series of a window that are drawn
 WINDOWS_AT_ONCE = 4096  # windows coded at a time

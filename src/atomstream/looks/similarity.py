@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["by_similarity"]
-
 MAX_TREE_ATOMS = 300  # atoms whose tree is turned so that neighbouring leaves are as near as can be
 
 

@@ -18,8 +18,6 @@ from atomstream.problem.objective import Objective
 from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
 
-__all__ = ["Algorithm", "absorb", "check_compatible", "step"]
-
 
 @dataclass(frozen=True)
 class Algorithm:

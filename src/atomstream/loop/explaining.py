@@ -23,16 +23,6 @@ from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Objective
 from atomstream.updates.base import CodedBatch, Updater
 
-__all__ = [
-    "CodingOptions",
-    "CrossFitted",
-    "Explainer",
-    "MergedFeatures",
-    "Whole",
-    "cross_fit",
-    "explainer_for",
-]
-
 MIN_FEATURES_PER_ATOM = 4  # codes found on fewer than twice as many features mean little
 
 

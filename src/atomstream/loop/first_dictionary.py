@@ -22,8 +22,6 @@ from atomstream.schedules import Harmonic
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import mean_row, observed_means, starting_atoms
 
-__all__ = ["first_dictionary"]
-
 ACCURACY = Accuracy(violation=0.05)  # of the codes that starts are compared by
 CLEARLY = 0.9  # of the other start's loss: what the atoms of least squares have to be below
 MIN_ENTRY_SHARE = 0.05  # of the mean row: what entries are raised to, for zeros would not move

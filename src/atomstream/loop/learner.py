@@ -30,8 +30,6 @@ from atomstream.memory.usage import Usage
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
-__all__ = ["Learner"]
-
 log = logging.getLogger(__name__)
 
 # What files hold of a learner.

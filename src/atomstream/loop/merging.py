@@ -21,8 +21,6 @@ from atomstream.memory.usage import Usage
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
-__all__ = ["SWEEPS", "Merged", "SerialResult", "SlotResult", "check_additive", "merged"]
-
 SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
 
 

@@ -16,8 +16,6 @@ from atomstream.memory.state import State
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
-__all__ = ["Progress", "learn"]
-
 log = logging.getLogger(__name__)
 
 

@@ -17,8 +17,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 from atomstream.schedules import Constant
 
-__all__ = ["Reactive"]
-
 FRESH = Constant(weight=0.5)  # of the newest batch in the memory of the second learner
 BATCHES = 2.0  # that the first learner stands for once it has taken the second one's memory
 MIN_BATCHES = 10  # batches before anything is judged

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from atomstream.base.fields import array, one_of
 
-__all__ = ["SCALES", "Scaling", "dominance", "dominant"]
-
 SCALES = ("none", "std", "max", "log1p", "tfidf")
 MIN_ROWS, MIN_COLUMNS = 20, 3  # on which it makes sense to ask for a dominant column
 ENOUGH_ROWS = 2000  # of many, to look for it

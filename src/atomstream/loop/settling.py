@@ -15,8 +15,6 @@ from atomstream.memory.state import State
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy, Clock
 
-__all__ = ["MAX_ROUNDS", "rounds"]
-
 log = logging.getLogger(__name__)
 
 MIN_GAIN = 3e-4  # share of the objective that a round gains at least, unless it is the last one

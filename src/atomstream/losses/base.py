@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from atomstream.base.parameters import Part
 from atomstream.dictionaries.base import Dictionary
 
-__all__ = ["Entrywise", "Loss"]
-
 CACHE = 1 << 15  # numbers that stay in the cache between one operation and the next
 # Numbers that are dense at a time where sparse data must meet their reconstruction.
 DENSE_NUMBERS = 1 << 20

@@ -23,8 +23,6 @@ from atomstream.base.checks import MAX_NUMBER
 from atomstream.base.parameters import number, one_of
 from atomstream.losses.base import Entrywise
 
-__all__ = ["Alpha", "Beta", "Hellinger", "ItakuraSaito", "KullbackLeibler"]
-
 FINITE, ZEROS = number(-MAX_NUMBER), one_of("floor", "refuse")
 # Parameters as near to a limit as this are the limit: the general formula cancels there.
 LIMIT = 1e-7

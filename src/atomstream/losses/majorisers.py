@@ -30,8 +30,6 @@ from numpy.typing import NDArray
 from atomstream.losses.base import Loss
 from atomstream.penalties.base import Penalty, kernel_form
 
-__all__ = ["exponents_of", "majoriser_curvature", "power_step", "power_value", "times_power"]
-
 HALVINGS = 60
 INSIDE = 0.05  # a step into the boundary stops this share of its length before
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from atomstream.base.parameters import number
 from atomstream.losses.base import Entrywise, Loss, _double
 
-__all__ = ["L1", "L2", "Huber"]
-
 MIN_ERROR_SHARE = 1e-6  # errors below this share of the data have the weight of that share
 
 

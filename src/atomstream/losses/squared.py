@@ -15,8 +15,6 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.low_rank import LARGE
 from atomstream.losses.base import Loss, _double
 
-__all__ = ["Mahalanobis", "Squared", "squared_norms"]
-
 
 @dataclass(frozen=True)
 class Squared(Loss):

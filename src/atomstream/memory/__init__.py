@@ -8,7 +8,8 @@ Every change builds new arrays and puts them in place in one stroke, so whoever 
 
 from atomstream.memory.base import Delta, Memory, Statistics
 from atomstream.memory.gram import Aggregates, GramDelta, GramSums
-from atomstream.memory.majorant import MajorantDelta, Majorants, MajorantSums
+from atomstream.memory.majorant import Majorants, MajorantSums
+from atomstream.memory.majorant_delta import MajorantDelta
 from atomstream.memory.subgradient import Subgradient, SubgradientDelta, Subgradients
 from atomstream.memory.usage import Usage
 

@@ -16,8 +16,6 @@ from atomstream.losses import Loss
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Needs, Objective
 
-__all__ = ["Delta", "Memory", "Statistics"]
-
 DeltaT = TypeVar("DeltaT", bound="Delta")
 MemoryT = TypeVar("MemoryT", bound="Memory")
 

@@ -12,8 +12,6 @@ from atomstream.base.columns import Columns
 from atomstream.base.fields import array, count, number, part
 from atomstream.dictionaries.normalized import Normalized
 
-__all__ = ["ColumnSums"]
-
 # Of an atom's mean entry that each of its entries has more than its sums say.
 MIN_ENTRY_SHARE = 1e-8
 SMALLEST = 1e-60  # of the common factors: before, they are multiplied in

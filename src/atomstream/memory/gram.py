@@ -18,8 +18,6 @@ from atomstream.memory.base import Delta, Memory, Statistics
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Needs, Objective
 
-__all__ = ["Aggregates", "GramDelta", "GramSums"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class GramDelta(Delta):

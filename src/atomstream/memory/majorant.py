@@ -24,8 +24,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Needs, Objective
 from atomstream.problem.products import ROWS, products
 
-__all__ = ["MajorantDelta", "MajorantSums", "Majorants"]
-
 QUADRATIC = ("target", "slope", "curvature")
 MAJORANT_SUMS = ("plus", "minus", "gram", *QUADRATIC, "constant")
 TINY = float(np.finfo(float).tiny)

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from atomstream.dictionaries.base import Dictionary
 from atomstream.memory.base import Delta
 
-__all__ = ["MajorantDelta", "TouchedDelta"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MajorantDelta(Delta):

@@ -15,8 +15,6 @@ from atomstream.memory.usage import Usage
 from atomstream.problem.clock import Clock
 from atomstream.schedules import Harmonic
 
-__all__ = ["State"]
-
 DictionaryT = TypeVar("DictionaryT", bound=Dictionary)
 MemoryT = TypeVar("MemoryT", bound=Memory)
 

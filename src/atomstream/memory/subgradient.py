@@ -17,8 +17,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Objective
 from atomstream.problem.products import products
 
-__all__ = ["Subgradient", "SubgradientDelta", "Subgradients"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SubgradientDelta(Delta):

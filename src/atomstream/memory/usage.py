@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from atomstream.base.fields import array
 from atomstream.memory.base import Delta
 
-__all__ = ["Usage"]
-
 UNUSED = 1e-6  # an atom whose energy is below this share of the largest counts as unused
 SAME = 1e-6  # atoms whose cosine is nearer to 1 than this count as one
 

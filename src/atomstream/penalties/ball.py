@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from atomstream.base.parameters import number
 from atomstream.penalties.base import SLACK, ElasticNetOnSet, Penalty, Shape, directions
 
-__all__ = ["NonnegativeBall", "NormBall", "UnitBall", "UnitSphere"]
-
 
 @dataclass(frozen=True)
 class UnitBall(ElasticNetOnSet):

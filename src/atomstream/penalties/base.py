@@ -11,17 +11,6 @@ from numpy.typing import NDArray
 
 from atomstream.base.parameters import Part, number
 
-__all__ = [
-    "ElasticNetOnSet",
-    "Penalty",
-    "Shape",
-    "balanced",
-    "directions",
-    "kernel_form",
-    "project",
-    "weakened",
-]
-
 # a point this far outside a set (relative to its size) still counts as inside: float32 rounding
 SLACK = 1e-5
 TINY = float(np.finfo(np.float64).tiny)  # stands for 0 where a sum of squares is divided by

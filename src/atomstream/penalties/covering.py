@@ -12,8 +12,6 @@ from atomstream.base.parameters import number
 from atomstream.penalties.base import SLACK, Penalty, balanced
 from atomstream.penalties.simplex import Simplex
 
-__all__ = ["Covering"]
-
 
 @dataclass(frozen=True)
 class Covering(Penalty):

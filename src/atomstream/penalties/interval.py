@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from atomstream.penalties.base import ElasticNetOnSet, Shape
 
-__all__ = ["Box", "Free", "Nonnegative"]
-
 
 @dataclass(frozen=True)
 class Free(ElasticNetOnSet):

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from atomstream.base.parameters import number
 from atomstream.penalties.base import ElasticNetOnSet, Shape, balanced
 
-__all__ = ["Simplex"]
-
 
 @dataclass(frozen=True)
 class Simplex(ElasticNetOnSet):

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from atomstream.base.parameters import one_of, whole
 from atomstream.penalties.base import Penalty
 
-__all__ = ["TopK"]
-
 SIGNS = ("free", "nonnegative")
 
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from atomstream.base.fields import ANY, NUMBERS, array, count
 from atomstream.losses import squared_norms
 
-__all__ = ["Batch"]
-
 # Of the features: a batch with entries in more of them is learned from as a whole.
 MAX_TOUCHED_SHARE = 0.25
 

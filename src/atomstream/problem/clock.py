@@ -12,8 +12,6 @@ import numpy as np
 from atomstream.base.fields import count, number
 from atomstream.schedules import Schedule
 
-__all__ = ["Accuracy", "Clock"]
-
 TIMELESS = "This schedule needs a time for each batch: call partial_fit(X, time=...)."
 EXACT = 1e-9  # a relative duality gap at which learning calls a code exact
 

@@ -15,8 +15,6 @@ from atomstream.penalties.base import Penalty
 from atomstream.problem.batch import Batch
 from atomstream.problem.products import losses
 
-__all__ = ["Needs", "Objective"]
-
 # What a part needs of the others: for "loss", "codes" and "atoms" the names of attributes that must
 # be there and true. `atomstream.loop.algorithm.check_compatible` reads them before the first batch.
 Needs = Mapping[str, tuple[str, ...]]

@@ -21,8 +21,6 @@ from atomstream.losses.majorisers import exponents_of, majoriser_curvature, powe
 from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.problem.batch import Batch
 
-__all__ = ["DenseProducts", "Products", "SparseProducts", "losses", "products"]
-
 # By entries of the reconstruction; a number: all alike.
 Entries: TypeAlias = "float | NDArray | sp.csr_array"
 LEAST_CURVATURE = 0.1  # of the majoriser's, that the model of a Newton step has at least

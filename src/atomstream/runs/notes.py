@@ -19,8 +19,6 @@ from atomstream.exceptions import (
 from atomstream.files.codec import SENSELESS, read_model
 from atomstream.watch.callbacks import History
 
-__all__ = ["history_of", "making_sense", "read_checkpoint"]
-
 
 def read_checkpoint(path: Path) -> tuple[Any, dict[str, Any]]:
     """Return the model of a file and its notes, each of the kind that runs write.

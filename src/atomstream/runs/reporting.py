@@ -9,8 +9,6 @@ from atomstream.looks.pages import write_page
 from atomstream.runs.record import record_of
 from atomstream.watch.callbacks import History
 
-__all__ = ["report"]
-
 
 def report(
     model: Any, path: str | Path, *, held_out: Any = None, history: History | None = None

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.networks.network import Network
 
-__all__ = ["Chain", "MotifChain", "patches_of", "samples"]
-
 InfoT = TypeVar("InfoT")
 
 

@@ -16,8 +16,6 @@ from atomstream.domains.networks.network import Network
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import MotifChain
 
-__all__ = ["MotifGlauber", "homomorphism_density", "homomorphisms"]
-
 MAX_MAPS = 50_000_000  # maps that are looked at when copies are listed
 LARGEST = "give Network.largest_component() (on the command line --largest-component)"
 DENSE = 0.25  # share of all pairs: a network with more edges is looked at as a matrix too

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.samplers.base import Chain
 
-__all__ = ["IsingGibbs"]
-
 MAX_SIDE = 2**31  # sites along a side
 
 

@@ -17,8 +17,6 @@ from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import MotifChain
 from atomstream.samplers.glauber import LARGEST, copy_of
 
-__all__ = ["MotifPivot"]
-
 
 @dataclass(frozen=True, eq=False)
 class MotifPivot(MotifChain[bool]):

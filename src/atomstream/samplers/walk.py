@@ -15,8 +15,6 @@ from atomstream.domains.networks.network import Network
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import Chain
 
-__all__ = ["RandomWalk"]
-
 
 @dataclass(frozen=True, eq=False)
 class RandomWalk(Chain[None]):

@@ -22,8 +22,6 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
 
-__all__ = ["CodedBatch", "Updater"]
-
 PATIENCE = 10.0
 StateT = TypeVar("StateT", bound=State, contravariant=True)
 

@@ -18,8 +18,6 @@ from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
 from atomstream.updates.base import PATIENCE, CodedBatch, Updater
 
-__all__ = ["BlockCoordinate"]
-
 WIDE = 1 << 19  # entries of a dictionary from which on products stay in the type of the data
 SHORT = 0.5  # atoms in the unit ball below this length are scaled up
 NOTHING = 1e-10  # but not below this: scaling up what rounding leaves would empty their memory

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from atomstream.base.fields import array, count
 
-__all__ = ["HebbianFactor", "Moves", "Steps", "plain_advance"]
-
 BOUND = 0.5  # Frobenius norm of W'W - I beyond which W is made orthonormal again
 # Transitions, in all and per state, after which W is folded at the latest.
 RARE, PER_STATE = 4096, 16

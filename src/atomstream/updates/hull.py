@@ -25,8 +25,6 @@ from atomstream.problem.clock import Accuracy, Clock
 from atomstream.problem.objective import Objective
 from atomstream.updates.base import CodedBatch, Updater
 
-__all__ = ["HullUpdate", "RowWise", "nearest_in_hulls", "starting_hulls"]
-
 KEPT = -2  # of `_kernels.convex`: a row that is offered to no atom
 REFILLS = 10  # rounds of clustering incomplete rows and filling their gaps
 CHUNK = 128  # rows whose products with each other are formed at a time

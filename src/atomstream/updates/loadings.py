@@ -22,9 +22,6 @@ from atomstream.updates.base import CodedBatch, Updater
 from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
 from atomstream.updates.radius import minimise_within
 
-__all__ = ["LoadingSweep"]
-
-
 REACH = 10.0  # norms of unit columns that a loading matrix may move by in a batch of weight 1
 RADIUS = parameter("", number(above=True), one_of("auto"), NONE)
 

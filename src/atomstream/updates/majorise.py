@@ -24,8 +24,6 @@ from atomstream.problem.products import losses
 from atomstream.updates.base import CodedBatch, Updater
 from atomstream.updates.block_coordinate import _size_is_free, _sweep
 
-__all__ = ["Majorise"]
-
 # A Newton step leaves this share of every entry: past majorisers are steep near zero.
 LEFT_OF_ENTRY = 0.1
 NOTHING = 1e-12  # an atom with less of the largest energy is used by nothing but rounding

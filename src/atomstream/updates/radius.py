@@ -14,8 +14,6 @@ from scipy.optimize import brentq
 
 from atomstream.penalties.base import TINY, Penalty
 
-__all__ = ["minimise_within", "project_within"]
-
 MAX_STEPS = 500  # accelerated steps for one block
 STILL = 1e-7  # a step this short, as a share of the way made or of the radius, ends them
 

@@ -20,8 +20,6 @@ from atomstream.problem.objective import Objective
 if TYPE_CHECKING:
     from atomstream.dictionaries.loadings import ModeSets
 
-__all__ = ["Reseeding", "mean_row", "observed_means", "starting_atoms"]
-
 SAME = 1e-9  # rows whose random projections differ by less (relative) count as one point
 EXPLAINED = 1e-10  # no atom is made of a row whose error is below this share of its energy
 

@@ -22,8 +22,6 @@ from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
 from atomstream.updates.base import CodedBatch, Updater
 
-__all__ = ["SubgradientStep"]
-
 UNITS = ("curvature", "printed")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["median_subspace", "orthonormal"]
-
 
 def median_subspace(bases: NDArray) -> tuple[NDArray, int]:
     """Return a basis of the geometric median of subspaces, and which subspace is nearest.

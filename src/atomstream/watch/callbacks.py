@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from atomstream.loop.algorithm import Algorithm
     from atomstream.memory.state import State
 
-__all__ = ["EarlyStopping", "History", "LearningBar"]
-
 log = logging.getLogger(__name__)
 
 

@@ -14,8 +14,6 @@ from atomstream.base.checks import check_count
 from atomstream.watch.callbacks import Callback, TaskContext
 from atomstream.watch.drift import DriftDetector, Shares, loss_of
 
-__all__ = ["Change", "ChangeWatch", "ChangedFeature"]
-
 MOST_PARTS = 10  # features and atoms that a change names
 
 

@@ -19,8 +19,6 @@ from atomstream.penalties.base import TINY
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Objective
 
-__all__ = ["Dependence", "SampleReport", "mcmc_diagnostics", "stationarity"]
-
 
 def stationarity(
     delta: Delta, dictionary: Dictionary, objective: Objective, fixed: Fixed = 0

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from atomstream.base.cusum import SLACK, moved, summed
 
-__all__ = ["DriftDetector", "Shares", "loss_of"]
-
 CLIP = 2.0  # standard deviations beyond which a value counts no more: laws with heavy tails
 FIRST = 30  # values that each of the two stages learns from before it judges
 OVERSHOOT = 1.166  # twice the mean excess of a random walk over a level, in standard deviations

@@ -25,8 +25,6 @@ from atomstream.watch.diagnostics import stationarity
 from atomstream.watch.drift import DriftDetector, loss_of
 from atomstream.watch.snapshots import Snapshots
 
-__all__ = ["FIELDS", "Trace", "changeovers", "read_history"]
-
 # The keys of a point, and what they are.
 FIELDS: Mapping[str, str] = {
     "step": "number of batches learned from",

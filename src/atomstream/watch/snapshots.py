@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Snapshots"]
-
 MOST_BYTES = 1 << 23  # of all snapshots of a model together
 FULL = np.iinfo(np.int16).max  # entries are kept as shares of the largest one of their atom
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from atomstream.domains.cells.counts import named, overdispersed, read, scaled
 from atomstream.io.source import Block, Source, files_of, numbered, reading
 
-__all__ = ["Cells"]
-
 ROWS = 512  # cells of a block
 
 

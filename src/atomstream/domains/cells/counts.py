@@ -24,8 +24,6 @@ from atomstream.io.heads import chosen
 from atomstream.io.lines import text_lines
 from atomstream.io.source import reading
 
-__all__ = ["BLOCK_CELLS", "Genes", "batches", "blocks", "named", "overdispersed", "read", "scaled"]
-
 BLOCK_CELLS = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
 PARTS = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")  # of a store, beside the counts

@@ -15,8 +15,6 @@ from scipy.optimize import nnls
 from atomstream.domains.cells.counts import BLOCK_CELLS, blocks
 from atomstream.exceptions import InputError
 
-__all__ = ["write_tables"]
-
 MILLION = 1e6  # counts that a cell has in "transcripts per million"
 
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from atomstream.domains.cells.counts import Genes, batches
 
-__all__ = ["annotate"]
-
 
 class Programs(Protocol):
     """A fitted dictionary of gene programs."""

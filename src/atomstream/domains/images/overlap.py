@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from atomstream.base.progress import track
 from atomstream.streams import patch_view, steps, take
 
-__all__ = ["Change", "check_stride", "strips", "whole"]
-
 TILE = 4096  # patches changed at a time
 
 # Takes patches as rows, (n, height * width * n_channels), with their tops and their lefts. Returns

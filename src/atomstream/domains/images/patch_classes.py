@@ -8,8 +8,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PatchClassifier", "features"]
-
 HIDDEN = (32,)
 MAX_ITER = 200
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from atomstream.base.extras import library
 
-__all__ = ["ConvolutionalClassifier"]
-
 CHANNELS = (16, 32)
 STRIDES = (2, 1)  # of the two layers: the second one sees a patch at half the resolution
 N_EPOCHS, BATCH_SIZE = 15, 128

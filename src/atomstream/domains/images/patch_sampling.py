@@ -15,8 +15,6 @@ from atomstream.io.images import Pictures
 from atomstream.io.inputs import images_in
 from atomstream.streams import patch_view, patches
 
-__all__ = ["Drawn", "drawn_patches"]
-
 
 class Drawn(NamedTuple):
     """Patches drawn at random positions.

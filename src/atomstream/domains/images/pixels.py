@@ -5,18 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "as_image",
-    "check_white",
-    "fill",
-    "first_guess",
-    "noise_level",
-    "of_type",
-    "psnr",
-    "where_observed",
-    "white",
-]
-
 # The high-pass filter of Daubechies with two vanishing moments: it is 0 where an image is a plane.
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
 NORMAL_QUARTILE = 0.6744897501960817  # median of |z| for standard normal z

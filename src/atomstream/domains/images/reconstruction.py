@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.domains.images.overlap import whole
 from atomstream.streams import check_center, patch_view
 
-__all__ = ["reconstruct"]
-
 
 def reconstruct(
     model: Any,

@@ -10,8 +10,6 @@ from atomstream.domains.images.overlap import whole
 from atomstream.domains.images.pixels import of_type, white
 from atomstream.streams import patch_view
 
-__all__ = ["add_means", "complete_image", "denoise_image", "split_means"]
-
 # Found by measuring (docs/how-to/pictures.md); white is 1.
 NOISE_GAIN = 1.1  # a patch is coded until its error is this often the noise
 HOLES_ERROR = 0.02  # error of a pixel at which the code of a patch with holes ends

@@ -9,8 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["EdgeMeans"]
-
 # Tables at least. They grow one at a time, so the old and the new version of all pairs are never in
 # memory together.
 SHARDS = 64

@@ -18,8 +18,6 @@ from atomstream.base.extras import library
 from atomstream.base.matrices import Matrix
 from atomstream.domains.networks.network import Network
 
-__all__ = ["Split", "hide", "neighbour_scores", "plant"]
-
 
 @dataclass(frozen=True, eq=False)
 class Split:

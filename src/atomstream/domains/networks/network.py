@@ -18,8 +18,6 @@ from atomstream.exceptions import NetworkWarning
 from atomstream.io.edge_columns import EdgeOptions, check_no_weight
 from atomstream.io.edges import Entries, entries_of
 
-__all__ = ["Network"]
-
 MOST_BITS = 1 << 23  # bytes of bits that say which nodes are joined: beyond, lists are searched
 
 

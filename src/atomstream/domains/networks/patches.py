@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["distinct"]
-
 
 def distinct(patches: NDArray) -> tuple[NDArray, NDArray]:
     """Return the patches that differ, and which of them each patch is.

@@ -15,8 +15,6 @@ from atomstream.base.matrices import Matrix
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.shrinkage import Scores, Shrinkage
 
-__all__ = ["Ranking", "Reconstruction"]
-
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:

@@ -8,8 +8,6 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from atomstream.base.checks import generator
 from atomstream.domains.networks.network import Network
 
-__all__ = ["regions_of"]
-
 
 def regions_of(
     network: Network, size: int, random_state: int | np.random.Generator | None = None

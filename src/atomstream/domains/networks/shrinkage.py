@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Scores", "Shrinkage"]
-
 OUTSIDE = 0.05  # probability below and above an interval
 MIN_NOISE_SCALE = 1e-9  # scale of the noise as a share of the base rate, so that laws have a width
 

@@ -13,8 +13,6 @@ from scipy.stats import rankdata
 if TYPE_CHECKING:
     from atomstream.base.matrices import Samples
 
-__all__ = ["ChangePoints", "change_points"]
-
 # Least variance of a segment, as a share of the whole: a constant one would gain infinitely much.
 MIN_SPREAD = 0.1
 MAX_SURROGATE_NUMBERS = 2**22  # most numbers of surrogates in memory at a time

@@ -7,8 +7,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["half_widths", "n_errors_needed"]
-
 
 def n_errors_needed(coverage: float) -> int:
     """Return the number of past errors that a band of this coverage needs."""

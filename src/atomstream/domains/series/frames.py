@@ -13,8 +13,6 @@ from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.domains.series.time_index import Times
 
-__all__ = ["Form", "Table", "Times", "check_series", "labels_on", "n_shared", "nonnegative_table"]
-
 
 @dataclass(frozen=True)
 class Form:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LastKnown", "Levels"]
-
 ROUNDING = 1e-10  # a standard deviation below this share of the values is rounding: a constant
 
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BetterLag", "better_lag", "compared", "no_errors", "rms"]
-
 FEWEST = 10  # rows that a comparison needs
 REACH = 1000  # rows after which one weighs 1/e of the latest
 

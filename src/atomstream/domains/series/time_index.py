@@ -9,8 +9,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Times"]
-
 DAY = np.timedelta64(1, "D")
 
 

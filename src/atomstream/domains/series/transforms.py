@@ -14,8 +14,6 @@ from atomstream.base.checks import check_count
 from atomstream.base.matrices import Samples
 from atomstream.domains.series.frames import Table, labels_on
 
-__all__ = ["Log1p", "MovingAverage", "NonnegativeScaler"]
-
 
 class _SeriesTransformer(TransformerMixin, BaseEstimator, ABC):
     """A transformer from a table to a table of the same form."""

@@ -9,8 +9,6 @@ import scipy.sparse as sp
 from atomstream.base.checks import check_count
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
 
-__all__ = ["check_documents", "stream"]
-
 
 def stream(
     documents: Iterable[str], vocabulary: Vocabulary | str = "hashing", *, batch_size: int = 256

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["UNITS", "fitting", "spans"]
-
 UNITS = ("D", "W", "M", "Y")
 MIN_SPANS = 8  # spans that show a course
 

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.domains.text.time_bins import spans
 
-__all__ = ["TopicsOverTime", "shares_of"]
-
 
 def shares_of(codes: NDArray) -> NDArray:
     """Return codes of documents as shares; rows sum to one, or to zero where nothing is known."""

@@ -12,8 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Vocabulary", "blocks_of"]
-
 KINDS = ("counts", "hashing", "tfidf")
 LONGEST = 100  # characters of a word that are kept as the name of a feature
 TOGETHER = 1000  # documents that are counted at a time while words are learned

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from atomstream.domains.networks.network import Network
 
-__all__ = ["FUNCTION_WORDS", "word_adjacency"]
-
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 TOKEN = re.compile(WORD.pattern + "|[.?!;:]")
 STOPS = frozenset(".?!;:")

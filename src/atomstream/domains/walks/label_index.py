@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import check_count
 
-__all__ = ["StateIndex", "check_weights_of"]
-
 MAX_STATES = 2**40  # states
 
 

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from atomstream.domains.walks.trips import Grid, grid_cells
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
-from atomstream.io.inputs import InputOptions, open_inputs
+from atomstream.io.inputs import open_inputs
 from atomstream.io.lines import text_lines
 from atomstream.io.outputs import write_table
-from atomstream.io.source import reading
-
-__all__ = ["busy_cells", "read_positions", "read_states", "write_partition"]
+from atomstream.io.source import InputOptions, reading
 
 LINES = 100_000  # of a file of states, read at a time
 ARRAYS = (".npy", ".npz")

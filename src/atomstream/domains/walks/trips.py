@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Grid", "grid_cells"]
-
 DEGREE = 111_320.0  # metres in a degree of latitude
 ROWS = 2**31  # a cell has the number row * ROWS + column; both are counted from ROWS // 2
 

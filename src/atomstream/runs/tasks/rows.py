@@ -20,18 +20,11 @@ from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.bad_rows import bad_rows
 from atomstream.io.feed import Piece
+from atomstream.io.heads import Naming
 from atomstream.io.holdout import Holdout
 from atomstream.io.images import Pictures
-from atomstream.io.inputs import (
-    STANDARD_INPUT,
-    InputOptions,
-    Naming,
-    axes_of,
-    check_axes,
-    open_inputs,
-    register_reader,
-)
-from atomstream.io.source import divide_alike
+from atomstream.io.inputs import STANDARD_INPUT, axes_of, check_axes, open_inputs, register_reader
+from atomstream.io.source import InputOptions, divide_alike
 from atomstream.loop.scaling import dominance
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask, n_passes

@@ -19,8 +19,6 @@ from atomstream.runs.task import Pace, Task, callbacks_set
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
 from atomstream.watch.callbacks import Callback, Learner, TaskContext
 
-__all__ = ["ShardsTask"]
-
 
 class _Listed:
     """The shards of a run as its one input."""
