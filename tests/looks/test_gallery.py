@@ -1,6 +1,6 @@
 """Every plot is drawn once: something is on it, nothing hangs over its edge, one style for all.
 
-``python tests/viz/test_gallery.py FOLDER`` writes all of them, to be looked at.
+``python tests/looks/test_gallery.py FOLDER`` writes all of them, to be looked at.
 """
 
 import functools
