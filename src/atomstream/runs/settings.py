@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from atomstream.base.parameters import Kind, Parameter, number, whole
-from atomstream.estimators._foreign import RENAMED
+from atomstream.estimators._estimator import RENAMED
 
 MAX_COUNT = 2**31
 DOMAIN = "domain"  # the key of a run.toml that names the task

@@ -16,7 +16,7 @@ from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.persistence import rms
 from atomstream.domains.series.time_index import Times
-from atomstream.estimators._backtest import (
+from atomstream.estimators.forecast_choice import (
     Baselines,
     baselines,
     first_origin,
