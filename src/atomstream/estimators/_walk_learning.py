@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from atomstream.domains.walks.label_index import StateIndex, check_weights_of
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._parameters import SCALINGS
+from atomstream.estimators.registry import Start
 from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
 from atomstream.updates.subspaces import orthonormal
 
@@ -83,12 +84,12 @@ class WalkLearning(Estimator):
     _: KW_ONLY
     n_states: int | None = None
     tau: int = 1
-    step: Any = "auto"
+    step: str | float = "auto"
     averaging: bool = True
     scaling: str = "none"
     min_visits: float = 10
     tol: float = 0.0
-    init: Any = None
+    init: Start = None
     random_state: RandomSource = None
 
     LEARNED = (
@@ -100,15 +101,15 @@ class WalkLearning(Estimator):
         array("_basis", "2k r", np.float64, finite=True, optional=True),
     )
 
-    factor_: HebbianFactor
-    index_: StateIndex
-    visits_: NDArray
-    last_: int
-    n_visits_: int
-    change_: float
-    _scaling: str
-    _look: int
-    _basis: NDArray | None
+    factor_: HebbianFactor = field(init=False)
+    index_: StateIndex = field(init=False)
+    visits_: NDArray = field(init=False)
+    last_: int = field(init=False)
+    n_visits_: int = field(init=False)
+    change_: float = field(init=False)
+    _scaling: str = field(init=False)
+    _look: int = field(init=False)
+    _basis: NDArray | None = field(init=False)
 
     def fit(self, states: object, y: object = None) -> Self:
         """Learn from scratch, from one walk.
@@ -295,7 +296,7 @@ class WalkLearning(Estimator):
         if not good or not (np.abs(given) < 1e100).all():
             raise ValueError(
                 "init must be finite, of shape (2 * n_states, n_components) with n_states given, "
-                f"got shape {np.shape(self.init)}."
+                f"got shape {given.shape}."
             )
 
     def _sizes(self) -> dict[str, int]:
