@@ -230,16 +230,14 @@ def place_of_pairs(out: Path | None, record: Record, name: str, edges: Path | No
 def _network(record: Record) -> Network | None:
     """Return the network learned from; None where it cannot be read any more."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the run has warned already
+        with warnings.catch_warnings(action="ignore"):  # the run has warned already
             return None if record.settings is None else network_of(record)
     except InputError:
         return None
 
 
 def _rebuilt(record: Record, network: Network) -> Reconstruction:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the run has warned already
+    with warnings.catch_warnings(action="ignore"):  # the run has warned already
         rebuilt: Reconstruction = record.model.reconstruct(network, n_steps=STEPS)
     return rebuilt
 

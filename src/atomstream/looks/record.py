@@ -278,13 +278,11 @@ class Edits:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the list as ``edits.json`` holds it."""
-        edits = []
-        for atom in sorted(self.made):
-            edit = self.made[atom]
-            known = {"name": edit.name, "state": edit.state, "hidden": edit.hidden}
-            into = {} if edit.into is None else {"into": edit.into}
-            kept = {name: value for name, value in known.items() if value}
-            edits.append({"atom": atom, **kept, **into})
+        # What was not decided is left out; 0 is an atom, so nothing is dropped for being false.
+        edits = [
+            {k: v for k, v in vars(edit).items() if v is not None and v is not False and v != ""}
+            for _, edit in sorted(self.made.items())
+        ]
         origin = {"format": FORMAT, "run": self.run, "step": self.step, "atoms": self.n_atoms}
         return {**origin, "edits": edits}
 
@@ -325,10 +323,7 @@ def read_edits(path: Path, n_atoms: int) -> Edits:
     run, step = saved.get("run", ""), saved.get("step", 0)
     made = _checked(path, saved["edits"], n_atoms)
     return Edits(
-        n_atoms,
-        made,
-        run if isinstance(run, str) else "",
-        step if type(step) is int else 0,
+        n_atoms, made, run if isinstance(run, str) else "", step if type(step) is int else 0
     )
 
 

@@ -111,8 +111,7 @@ class RowsLook(Look):
         model, rows = record.model, record.held_out
         if rows is None or not rows.shape[0]:
             return {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             scaled = _scale(model).apply(rows)
             values = scaled.data if sp.issparse(scaled) else scaled
             energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
@@ -162,8 +161,7 @@ class RowsLook(Look):
             return _kept(super().users(record), record)
         if rows.shape[0] * rows.shape[1] > MAX_ENTRIES:
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             codes = np.asarray(model.transform(rows))
             made = np.asarray(model.inverse_transform(codes), np.float64)
         rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)

@@ -148,8 +148,7 @@ class Trace:
         rows, place = self.held_out, (learner.n_steps_ - 1) // self.every
         if rows is None or place % LOOKS or 0 in np.shape(rows)[:1]:
             return math.nan
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return float(learner.objective(rows))
 
     # -- kept beside a model, and in a file
