@@ -22,8 +22,8 @@ from atomstream.io import feed as feed_module
 from atomstream.io import lines, source, table
 from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
-from atomstream.io.images import ENDINGS, Pictures, load_image
-from atomstream.io.inputs import KINDS, open_inputs
+from atomstream.io.images import Pictures, load_image
+from atomstream.io.inputs import ENDINGS, KINDS, open_inputs
 from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, Source, numbered
 from atomstream.streams import patches
