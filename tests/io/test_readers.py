@@ -402,7 +402,8 @@ def test_colour_and_grey(tmp_path):
 @pytest.mark.slow
 def test_standard_input_is_read_as_it_comes_and_numbered_on():
     code = (
-        "from atomstream.io.inputs import *\n"
+        "from atomstream.io.feed import Feed, Position\n"
+        "from atomstream.io.inputs import open_inputs\n"
         "for piece in Feed(open_inputs(['-']), 2).batches(Position(0, 0, 10)):\n"
         "    print(piece.X.tolist(), piece.after.row, flush=True)\n"
     )
