@@ -52,13 +52,13 @@ class FileCoder:
 
     Parameters
     ----------
-    learned_from : str
+    learned_from : str, default="samples"
         Such as "a network".
-    instead : str
+    instead : str, default=" and codes no rows"
         What `encode` says, and what to do.
-    has_ids : bool
+    has_ids : bool, default=False
         Whether `encode` takes columns that name rows.
-    skips : bool
+    skips : bool, default=False
         Whether it can go on after a row that cannot be coded.
     """
 
