@@ -106,7 +106,7 @@ def _loaded(path: Path) -> ImageDictionary:
     if not path.exists():
         raise InputError(f"There is no {path}.")
     record = open_record(path)
-    shape = look_of(record.model).patch_shape(record)
+    shape = look_of(record.model).files.patch_shape(record)
     if isinstance(record.model, ImageDictionary):
         return record.model
     with naming_source(path):
