@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
+from atomstream.dictionaries.clusters import unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,13 +26,14 @@ IMAGE, SIGNED, WEIGHT, ERROR = "gray", "RdBu_r", "Blues", "magma_r"
 # Sizes of text in points: heads of figures, titles and labels, ticks and numbers in cells.
 HEAD, TEXT, TICK = 10, 8, 7
 ORDERS = ("importance", "similarity")  # of atoms
+MAX_TREE_ATOMS = 300  # atoms whose tree is turned so that neighbouring leaves are as near as can be
 
 
 def colour(number: int) -> tuple[float, float, float]:
     """Return the colour of kind ``number`` of something, as red, green and blue from 0 to 1."""
     turn, place = divmod(number, len(COLORS))
     parts = (int(COLORS[place][i : i + 2], 16) / 255 for i in (1, 3, 5))
-    pale = 1 - 0.6**turn
+    pale = 1 - 0.6**turn  # each turn through the palette comes nearer to a light grey
     red, green, blue = (part + pale * (0.9 - part) for part in parts)
     return red, green, blue
 
@@ -135,9 +137,6 @@ def _png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-MAX_TREE_ATOMS = 300  # atoms whose tree is turned so that neighbouring leaves are as near as can be
-
-
 def by_similarity(atoms: ArrayLike) -> NDArray:
     """Return the numbers of atoms in an order in which neighbours are alike.
 
@@ -158,8 +157,7 @@ def by_similarity(atoms: ArrayLike) -> NDArray:
     rows = rows.reshape(len(rows), -1)
     if len(rows) < 3:
         return np.arange(len(rows))
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    rows = unit(rows)
     cosines = rows @ rows.T
     cosines = np.abs(cosines) if (rows < 0).any() else cosines
     distances = np.clip(1 - cosines, 0, 2)[np.triu_indices(len(rows), 1)]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
+from atomstream.dictionaries.clusters import unit
 from atomstream.looks import drawings, report
 from atomstream.looks.canvas import (
     BLUE,
@@ -149,10 +150,9 @@ def clustergram_data(model: Any, rank: int | None = None) -> tuple[NDArray, NDAr
     n_drawn = min(len(found.labels), max(2, MAX_DRAWN // rank))
     replicates = list(model.replicates_[rank])[:n_drawn]
     rows = np.concatenate([np.asarray(each.components_, np.float64) for each in replicates])
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(float).tiny)
-    labels = found.labels[:n_drawn].ravel()
-    middle = found.atoms / np.linalg.norm(found.atoms, axis=1, keepdims=True)
-    near = np.abs(rows @ middle.T)[np.arange(len(rows)), labels]
+    rows, labels = unit(rows), found.labels[:n_drawn].ravel()
+    # Atoms that stand alone have the label -1: they come last, sorted as if they were of the last.
+    near = np.abs(rows @ unit(found.atoms).T)[np.arange(len(rows)), labels]
     order = np.lexsort((-near, np.where(labels < 0, rank, labels)))
     cosines = rows[order] @ rows[order].T
     return np.abs(cosines) if (rows < 0).any() else cosines, labels[order]
@@ -338,11 +338,7 @@ def rank_tree_data(model: Any, ranks: Sequence[int] | None = None) -> list[Level
 
 
 def _cosines(rows: NDArray, others: NDArray) -> NDArray:
-    rows, others = (
-        X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), np.finfo(float).tiny)
-        for X in (rows.astype(np.float64), others.astype(np.float64))
-    )
-    found: NDArray = rows @ others.T
+    found = unit(rows.astype(np.float64)) @ unit(others.astype(np.float64)).T
     return np.abs(found) if (rows < 0).any() else found
 
 

@@ -16,6 +16,12 @@ from atomstream.io.files import whole_file
 from atomstream.io.outputs import Labels
 from atomstream.watch.callbacks import History
 
+EDITS = "edits.json"
+FORMAT = 1
+STATES = ("accepted", "rejected")
+LONGEST = 120  # signs of a name
+MOST_BYTES = 1 << 24
+
 
 @dataclass(frozen=True)
 class Record:
@@ -150,13 +156,6 @@ class Encoded:
 def cell(value: object) -> str:
     """Return an entry of a table as text: shares in percent, whole numbers with commas."""
     return f"{100 * value:.1f} %" if isinstance(value, float) else f"{value:,}"
-
-
-EDITS = "edits.json"
-FORMAT = 1
-STATES = ("accepted", "rejected")
-LONGEST = 120  # signs of a name
-MOST_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)

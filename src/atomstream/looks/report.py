@@ -32,6 +32,11 @@ from atomstream.looks.record import Record, Table
 from atomstream.watch.history import Trace
 from atomstream.watch.lives import lives_of
 
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+MAX_EVENTS = 30  # in the life of atoms that a report lists
+NO_EVENTS = "No atom appeared, disappeared, split or merged. "
+GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
+
 
 @dataclass(frozen=True)
 class Section:
@@ -197,12 +202,6 @@ def _drawn(folder: Path, sections: list[Section], dpi: int) -> Iterator[tuple[st
             with whole_file(folder / "figures" / f"{section.name}.{kind}") as file:
                 file.write(buffer.getvalue())
         yield section.name, buffer.getvalue()
-
-
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
-MAX_EVENTS = 30  # in the life of atoms that a report lists
-NO_EVENTS = "No atom appeared, disappeared, split or merged. "
-GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
 
 def atoms_table(

@@ -38,12 +38,9 @@ class VideoCoder(FileCoder):
         settings, model = record.settings, record.model
         key = None if settings is None else settings.key
         videos = [open_video(name, key=key, grey=model.grey) for name in inputs]
-        if model.mode == "frames" and all(video.names for video in videos):
-            naming_source = (codes for video in videos for codes in _named_codes(model, video))
-            return Encoded(model.n_components, naming_source, ["file"])
-        coded = _frame_codes if model.mode == "frames" else _pixel_codes
-        codes = (((), codes) for video in videos for codes in coded(model, video))
-        return Encoded(model.n_components, codes)
+        named = model.mode == "frames" and all(video.names for video in videos)
+        blocks = (block for video in videos for block in _coded(model, video, named))
+        return Encoded(model.n_components, blocks, ["file"] if named else ())
 
 
 class VideoLook(Look):
@@ -110,26 +107,18 @@ class VideoLook(Look):
         }
 
 
-def _frame_codes(model: Any, video: Video) -> Iterator[NDArray]:
-    """Yield the codes of frames, a block of them in memory at a time."""
-    frames = as_frames(video, grey=model.grey)
+def _coded(model: Any, video: Video, named: bool) -> Iterator[tuple[Labels, NDArray]]:
+    """Yield the codes of frames, perhaps with the names of their files, or those of pixels."""
     with naming_source(video.name):
+        if model.mode == "pixels":  # courses of pixels need all frames: one block for them all
+            yield (), model.transform(video.whole()).reshape(-1, model.n_components)
+            return
+        frames, first = as_frames(video, grey=model.grey), 0
+        names = np.array(video.names, object)
         while block := list(islice(frames, FRAMES)):
-            yield model.transform(np.stack(block))
-
-
-def _named_codes(model: Any, video: Video) -> Iterator[tuple[Labels, NDArray]]:
-    """Yield the codes of frames with the names of their files."""
-    names, first = np.array(video.names, object), 0
-    for codes in _frame_codes(model, video):
-        yield (names[first : first + len(codes)],), codes
-        first += len(codes)
-
-
-def _pixel_codes(model: Any, video: Video) -> Iterator[NDArray]:
-    """Yield the codes of the courses of all pixels, in the order of the rows of a frame."""
-    with naming_source(video.name):
-        yield model.transform(video.whole()).reshape(-1, model.n_components)
+            codes = model.transform(np.stack(block))
+            yield (names[first : first + len(codes)],) if named else (), codes
+            first += len(codes)
 
 
 def changes_of(model: Any) -> ChangePoints | None:

@@ -43,6 +43,8 @@ FIELDS: Mapping[str, str] = {
 }
 LOOKS = 32  # points for each look at rows held out
 NUMBERS = tuple(name for name in FIELDS if name != "usage")
+MOST_BYTES = 1 << 23  # of all snapshots of a model together
+FULL = np.iinfo(np.int16).max  # entries are kept as shares of the largest one of their atom
 
 
 class Trace:
@@ -263,10 +265,6 @@ def _shares(totals: NDArray) -> list[float]:
 
 def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-MOST_BYTES = 1 << 23  # of all snapshots of a model together
-FULL = np.iinfo(np.int16).max  # entries are kept as shares of the largest one of their atom
 
 
 class Snapshots:
