@@ -15,32 +15,13 @@ from atomstream.cli.options import (
     path_option,
     run_argument,
 )
+from atomstream.runs import GROUPS, TASKS
 
 # The commands that begin runs: the words typed, and the name of the task.
-LEARNING = {
-    ("learn",): "",
-    ("consensus",): "consensus",
-    ("image", "learn"): "image",
-    ("network", "learn"): "network",
-    ("series", "forecast"): "series forecast",
-    ("series", "impute"): "series impute",
-    ("tensor", "learn"): "tensor",
-    ("text", "topics"): "text",
-    ("video", "learn"): "video",
-    ("walk", "partition"): "walk",
-}
+LEARNING = {tuple(kind.command.split()): name for name, kind in TASKS.items()}
 RESUME = "resume"
 # Modules with further commands of a domain, each named ``commands``.
 FURTHER = {"image": "atomstream.cli.image", "network": "atomstream.cli.network"}
-DOMAINS = {
-    "image": "Clean and complete images.",
-    "network": "Learn the patterns of a network around a motif.",
-    "series": "Forecast and fill time series.",
-    "tensor": "Learn from arrays with several axes.",
-    "text": "Learn topics of documents.",
-    "video": "Learn from the frames or pixels of videos.",
-    "walk": "Group places or states by where a walk goes from them.",
-}
 
 
 class _Group(click.Group):
@@ -50,7 +31,7 @@ class _Group(click.Group):
         """Return the names of all commands."""
         words = [name for *group, name in LEARNING if tuple(group) == self._words]
         further = import_module(FURTHER[self.name]).commands if self.name in FURTHER else ()
-        own = [RESUME, *DOMAINS] if not self._words else []
+        own = [RESUME, *GROUPS] if not self._words else []
         return sorted({*super().list_commands(ctx), *words, *(c.name for c in further), *own})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -70,8 +51,8 @@ class _Group(click.Group):
             return resume_command(RESUME, LEARNING)
         if (task := LEARNING.get((*self._words, name))) is not None:
             return learning_command(task, name)
-        if not self._words and name in DOMAINS:
-            return _Group(name, help=DOMAINS[name])
+        if not self._words and name in GROUPS:
+            return _Group(name, help=GROUPS[name])
         if self.name in FURTHER:
             for command in import_module(FURTHER[self.name]).commands:
                 if command.name == name:
@@ -80,7 +61,7 @@ class _Group(click.Group):
 
     @property
     def _words(self) -> tuple[str, ...]:
-        return (self.name,) if self.name in DOMAINS else ()
+        return (self.name,) if self.name in GROUPS else ()
 
 
 @click.group(

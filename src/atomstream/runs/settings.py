@@ -8,6 +8,7 @@ import tomllib
 import types
 import typing
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import Field, dataclass, field, fields, replace
 from inspect import signature
 from pathlib import Path
@@ -72,6 +73,8 @@ class Settings(ABC):
         hints = typing.get_type_hints(type(self))
         for each in fields(self):
             value = getattr(self, each.name)
+            if value is each.default:  # which is of its kind: a test holds all against it
+                continue
             made = _converted(value, hints[each.name])
             if made is None and value is not None:
                 needed = _described(hints[each.name])
@@ -109,6 +112,13 @@ class Settings(ABC):
             if "sets" in meta and value is not None and (meta.get("free") or not free)
             if model is None or meta.get("model", model) is model
         }
+
+    def placed(self, inputs: tuple[str, ...]) -> Self:
+        """Return the same settings with inputs named otherwise; no others are checked again."""
+        _check_text(inputs)
+        made = copy(self)
+        object.__setattr__(made, "inputs", inputs)
+        return made
 
     def changed(self, **changes: Any) -> Self:
         """Return settings with some changed."""

@@ -123,14 +123,8 @@ class ConsensusTask(RowsTask):
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
         choice = self.model.choice_
-        return {
-            "atoms": choice.rank,
-            "reason": choice.reason,
-            "structured": choice.structured,
-            "samples": self._n_samples,
-            "steps": self._n_steps,
-            "ranks": choice.table,
-        } | self.tallies()
+        why = {"reason": choice.reason, "structured": choice.structured, "ranks": choice.table}
+        return super().results() | {"atoms": choice.rank} | why
 
     def advice(self, history: History) -> str | None:
         """Return what keeps the choice from being trusted."""
@@ -144,7 +138,7 @@ class ConsensusTask(RowsTask):
     def headline(self) -> str:
         """Return why the number of atoms was chosen, and from what."""
         reason = self.model.choice_.reason.rstrip(".")
-        return f"{reason}; learned from {counted(self._n_samples, 'row')}"
+        return f"{reason}; learned from {counted(self.samples, 'row')}"
 
 
 def ranks_of(text: str) -> list[int]:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from atomstream.base.checks import counted
 from atomstream.base.parameters import whole
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
@@ -60,6 +59,7 @@ class ImageTask(Task):
     unit = "patch"
     many = True
     goal = "patches"
+    reported: ClassVar = {"atoms": "settings.atoms", "patches": "samples"}
     model: ImageDictionary
     sources: Sequence[Pictures]
 
@@ -73,7 +73,7 @@ class ImageTask(Task):
     @property
     def position(self) -> tuple[int, ...]:
         """Patches learned from."""
-        return (self._n_samples,)
+        return (self.samples,)
 
     def advance(self, pace: Pace) -> None:
         """Draw and learn rounds of patches; each is learned whole, so it can be drawn again."""
@@ -100,12 +100,3 @@ class ImageTask(Task):
         """Return a patch of a block, with the place that it lies at."""
         place = self.sources[0].place(int(block.ids[i]))
         return Sample(place, "", block.X[i].reshape(self.model.patch_shape_))
-
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {"atoms": self.settings.atoms, "patches": self.position[0]}
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
-        patches = counted(self.position[0], "patch", "patches")
-        return f"{counted(self.settings.atoms, 'atom')} from {patches}"

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -88,6 +88,13 @@ class NetworkTask(Task):
     argument = "edges"
     unit = "patch"
     goal = "batches"
+    reported: ClassVar = {
+        "nodes": "network.n_nodes",
+        "edges": "network.n_edges",
+        "atoms": "settings.atoms",
+        "copies": "samples",
+        "batches": "steps",
+    }
     model: NetworkDictionary
 
     def __init__(self, settings: NetworkSettings) -> None:
@@ -102,7 +109,7 @@ class NetworkTask(Task):
     @property
     def position(self) -> tuple[int, ...]:
         """Batches learned from."""
-        return (self._n_steps,)
+        return (self.steps,)
 
     def advance(self, pace: Pace) -> None:
         """Learn from the batches that are left."""
@@ -128,18 +135,7 @@ class NetworkTask(Task):
             found.look(self.model.learner_.transform(patches), copy_of)
         return found.notes()
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "nodes": self.network.n_nodes,
-            "edges": self.network.n_edges,
-            "atoms": self.settings.atoms,
-            "copies": self._n_samples,
-            "batches": self.position[0],
-        }
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
-        found = self.results()
-        copies = counted(found["copies"], "copy", "copies")
-        return f"{counted(found['atoms'], 'atom')} from {copies} of the motif"
+    @property
+    def learned_from(self) -> str:
+        """How many copies of the motif."""
+        return f"{counted(self.samples, 'copy', 'copies')} of the motif"

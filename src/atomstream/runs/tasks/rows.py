@@ -347,8 +347,7 @@ class RowsTask(PassesTask):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        found = {"atoms": self.settings.atoms, "samples": self._n_samples, "steps": self._n_steps}
-        return found | self.tallies()
+        return super().results() | self.tallies()
 
     def tallies(self) -> dict[str, int]:
         """Return how many rows were left out in the first pass."""
@@ -358,7 +357,7 @@ class RowsTask(PassesTask):
         """Return what the run came to in a few words."""
         atoms, passes = counted(self.settings.atoms, "atom"), self.at.epoch
         if passes < 2:
-            return f"{atoms} from {counted(self._n_samples, self.unit)}"
+            return f"{atoms} from {counted(self.samples, self.unit)}"
         return f"{atoms} from {passes} passes over {counted(round(self.horizon), self.unit)}"
 
 

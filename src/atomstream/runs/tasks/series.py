@@ -176,6 +176,12 @@ class _SeriesTask(Task):
             else:
                 self.begin()
 
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        times, series = self.table.values.shape
+        known = {"out": self.out, "times": times, "series": series, "atoms": self.settings.atoms}
+        return {**known, "figures": self.figures}
+
     def undo(self, values: NDArray) -> NDArray:
         """Return prepared values in the units of the table; trailing means stay."""
         for step in reversed(self.undone):
@@ -196,21 +202,10 @@ class _SeriesTask(Task):
             "n_missing": int(np.isnan(table.values).sum()),
         }
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "out": self.out,
-            "times": len(self.table.values),
-            "series": len(self.table.names),
-            "atoms": self.settings.atoms,
-            "figures": self.figures,
-        }
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
-        found = self.results()
-        times = f"{counted(found['times'], 'time')} of {found['series']} series"
-        return f"{counted(found['atoms'], 'atom')} from {times}"
+    @property
+    def learned_from(self) -> str:
+        """How many times of how many series."""
+        return f"{counted(len(self.values), 'time')} of {len(self.table.names)} series"
 
 
 class ForecastTask(_SeriesTask):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,8 +36,11 @@ class ShardsTask(Task):
 
     settings_type = LearnSettings
     summary, help, many = RowsTask.summary, RowsTask.help, RowsTask.many
-    noted = ("horizon", "n_rounds")
+    noted = ("horizon", "n_rounds", "n_missing", "n_entries", "n_skipped", "names", "shape")
+    n_missing = n_entries = n_skipped = 0  # rows are read by the workers
+    names = shape = None
     words = RowsTask.words
+    reported: ClassVar = {**Task.reported, "slots": "settings.slots", "rounds": "n_rounds"}
     unit = "row"
 
     def __init__(self, settings: LearnSettings) -> None:
@@ -75,12 +78,7 @@ class ShardsTask(Task):
         """Return what a checkpoint keeps beside the model."""
         names, reasons = ([pair[i] for pair in self._skipped] for i in (0, 1))
         return super().notes() | {
-            "n_missing": 0,
-            "n_entries": 0,
-            "n_skipped": 0,
             "holdout": self._holdout.notes(),
-            "names": None,
-            "shape": None,
             "skipped_shards": np.array(names, object),
             "skip_reasons": np.array(reasons, object),
             "rounds": self._figures(),
@@ -176,21 +174,15 @@ class ShardsTask(Task):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        return {
-            "atoms": self.settings.atoms,
-            "samples": self._n_samples,
-            "steps": self._n_steps,
-            "slots": self.settings.slots,
-            "rounds": self.n_rounds,
-            "skipped_shards": [name for name, _ in self._skipped],
-            **self._figures(),
-        }
+        skipped = [name for name, _ in self._skipped]
+        return super().results() | {"skipped_shards": skipped} | self._figures()
 
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
-        rows, slots = counted(self._n_samples, "row"), counted(self.settings.slots, "slot")
+    @property
+    def learned_from(self) -> str:
+        """How many rows, on how many slots, and what was left out."""
+        rows, slots = counted(self.samples, "row"), counted(self.settings.slots, "slot")
         skipped = f", {counted(len(self._skipped), 'shard')} left out" if self._skipped else ""
-        return f"{counted(self.settings.atoms, 'atom')} from {rows} on {slots}{skipped}"
+        return f"{rows} on {slots}{skipped}"
 
 
 class _Watching(Callback):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,7 @@ class VideoTask(Task):
         "decoder for it."
     )
     argument = "video"
+    reported: ClassVar = {**Task.reported, "mode": "settings.mode"}
     words = {VideoDictionary.SIGNED: "say --no-nonnegative"}  # noqa: RUF012 - read only
     model: VideoDictionary
 
@@ -107,7 +108,7 @@ class VideoTask(Task):
     @property
     def position(self) -> tuple[int, ...]:
         """Passes completed, and frames or pixels of the next one."""
-        seen = self._n_samples
+        seen = self.samples
         if self.settings.mode == "frames":
             return int(self._ended), seen
         passes, pixels = divmod(seen, int(np.prod(self.model.frame_shape_)) if seen else 1)
@@ -169,7 +170,7 @@ class VideoTask(Task):
     def finish(self, folder: Path) -> dict[str, Any]:
         """Find the courses of atoms over the frames, or the frames at which curves change."""
         if self.settings.mode == "frames":
-            every = -(-self._n_samples // POINTS)
+            every = -(-self.samples // POINTS)
             frames = Samples()
             courses = self._courses(every, frames)
             return {"courses": courses, "frames_per_point": every, **frames.notes()}
@@ -203,7 +204,7 @@ class VideoTask(Task):
     def _courses(self, every: int, frames: Samples) -> NDArray:
         """Return the codes of all frames, the means of ``every`` frames, (n_points, n_atoms)."""
         images = as_frames(self.video, grey=self.settings.grey)
-        total = np.zeros((-(-self._n_samples // every), self.settings.atoms))
+        total = np.zeros((-(-self.samples // every), self.settings.atoms))
         counts, first = np.zeros((len(total), 1)), 0
         while block := list(islice(images, FRAMES)):
             points = np.arange(first, first + len(block)) // every
@@ -223,20 +224,12 @@ class VideoTask(Task):
             sentence = renumbered(sentence, lambda _: "in the course of a pixel")
         return f"{self.video.name}: {sentence}"
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "atoms": self.settings.atoms,
-            "mode": self.settings.mode,
-            "samples": self._n_samples,
-            "steps": self._n_steps,
-        }
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
+    @property
+    def learned_from(self) -> str:
+        """How many frames, or courses of pixels."""
         frames = self.settings.mode == "frames"
         nouns = ("frame",) if frames else ("course of pixels", "courses of pixels")
-        return f"{counted(self.settings.atoms, 'atom')} from {counted(self._n_samples, *nouns)}"
+        return counted(self.samples, *nouns)
 
 
 class _Counted:

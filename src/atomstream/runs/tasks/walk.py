@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,12 @@ class WalkTask(Task):
     )
     argument = "file"
     goal = "passes"
+    reported: ClassVar = {
+        "states": "states",
+        "transitions": "steps",
+        "dropped": "n_dropped",
+        "clusters": "settings.clusters",
+    }
     noted = ("kept", "n_dropped")
     model: RandomWalkFactorization
     sources: Sequence[InputFile]
@@ -210,17 +216,13 @@ class WalkTask(Task):
                 np.add.at(counts, (tails, labels[heads]), 1.0)
         return counts
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "states": len(self.model.states_) if self.learned else 0,
-            "transitions": self._n_steps,
-            "dropped": self.n_dropped,
-            "clusters": self.settings.clusters,
-        }
+    @property
+    def states(self) -> int:
+        """Number of states that were met."""
+        return len(self.model.states_) if self.learned else 0
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         clusters = counted(self.settings.clusters, "cluster")
-        states = counted(self.results()["states"], "state")
-        return f"{clusters} of {states} from {counted(self._n_steps, 'transition')}"
+        states, steps = counted(self.states, "state"), counted(self.steps, "transition")
+        return f"{clusters} of {states} from {steps}"
