@@ -86,9 +86,6 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
     return print_facts({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
 
 
-commands = [denoise, inpaint]
-
-
 def _model(how: dict[str, Any], pixels: NDArray) -> ImageDictionary:
     """Return the model in a file or run, or else one that is learned from the image itself."""
     if how["model"] is not None:
