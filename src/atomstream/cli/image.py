@@ -100,8 +100,6 @@ def _model(how: dict[str, Any], pixels: NDArray) -> ImageDictionary:
 
 def _loaded(path: Path) -> ImageDictionary:
     """Return the dictionary of patches in a run or a model file."""
-    if not path.exists():
-        raise InputError(f"There is no {path}.")
     record = open_record(path)
     shape = look_of(record.model).patch_shape(record)
     if isinstance(record.model, ImageDictionary):

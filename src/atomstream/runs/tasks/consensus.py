@@ -31,7 +31,6 @@ class ConsensusSettings(RowsSettings):
     """Settings of a run that compares numbers of atoms."""
 
     TASK = "consensus"
-    COMMAND = "consensus"
 
     atoms: str = option(  # type: ignore[assignment]
         "5-30", "Numbers of atoms to compare: 5-30, or 4,8,12, or both."

@@ -28,7 +28,7 @@ class ImageSettings(checkpoints, Settings):
     """Settings of a run on images."""
 
     TASK = "image"
-    COMMAND = "image learn"
+    MODEL = ImageDictionary
 
     atoms: int = sets(ImageDictionary, "n_components")
     patch: int = sets(ImageDictionary, "patch_size")
@@ -43,10 +43,6 @@ class ImageSettings(checkpoints, Settings):
         if not self.inputs:
             raise ValueError("No image was given; name image files or folders of images.")
         super().check()
-
-    def new_model(self) -> ImageDictionary:
-        """Return the model that will learn."""
-        return ImageDictionary(**self.parameters())
 
 
 class ImageTask(Task):

@@ -58,7 +58,7 @@ class NetworkSettings(checkpoints, edge_reading, Settings):
     """Settings of a run on a network."""
 
     TASK = "network"
-    COMMAND = "network learn"
+    MODEL = NetworkDictionary
     ONE_INPUT = "A network is learned from one file of edges"
 
     motif: str = sets(NetworkDictionary, "motif")
@@ -69,10 +69,6 @@ class NetworkSettings(checkpoints, edge_reading, Settings):
     batches: int = sets(NetworkDictionary, "n_batches", free=True)
     batch_size: int = sets(NetworkDictionary, "batch_size")
     thin: int = sets(NetworkDictionary, "thin")
-
-    def new_model(self) -> NetworkDictionary:
-        """Return the model that will learn."""
-        return NetworkDictionary(**self.parameters())
 
 
 class NetworkTask(Task):

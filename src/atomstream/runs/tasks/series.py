@@ -16,13 +16,7 @@ from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.persistence import rms
 from atomstream.domains.series.time_index import Times
-from atomstream.estimators._backtest import (
-    Baselines,
-    baselines,
-    first_origin,
-    prepared,
-    rolled,
-)
+from atomstream.estimators._backtest import Baselines, baselines, first_origin, prepared, rolled
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
@@ -89,7 +83,6 @@ class ForecastSettings(SeriesSettings):
     """Settings of a forecast."""
 
     TASK = "series forecast"
-    COMMAND = "series forecast"
 
     horizon: int = option(1, "Rows to forecast.", whole())
     coverage: float = option(
@@ -110,7 +103,6 @@ class ImputeSettings(SeriesSettings):
     """
 
     TASK = "series impute"
-    COMMAND = "series impute"
 
     ridge: float = sets(SeriesDictionary, "ridge", default=0.01)
     weight: float = option(0.0, WEIGHT, number())

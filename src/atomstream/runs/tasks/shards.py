@@ -15,12 +15,13 @@ from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
 from atomstream.exceptions import EngineError, InputError
 from atomstream.io.holdout import Holdout
+from atomstream.io.source import Input
 from atomstream.runs.task import Pace, Task, callbacks_set
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
 from atomstream.watch.callbacks import Callback, Learner, TaskContext
 
 
-class _Listed:
+class _Listed(Input):
     """The shards of a run as its one input."""
 
     def __init__(self, listed: Shards, inputs: Sequence[str]) -> None:
@@ -59,7 +60,7 @@ class ShardsTask(Task):
         )
         self._at, self._epoch, self.horizon = Position(), 0, float("inf")
         self._skipped: list[tuple[str, str]] = []
-        self._report, self.n_rounds = RoundsReport(), 0
+        self.report, self.n_rounds = RoundsReport(), 0
         self._holdout = Holdout(settings.holdout, settings.seed)
         self._pace: Pace | None = None
         self._stops = False
@@ -156,15 +157,10 @@ class ShardsTask(Task):
         """Whether the run is to end after the last round."""
         return self._stops
 
-    def watch(self, report: RoundsReport) -> str:
-        """Take the report of the rounds so far; return it in a few words."""
-        self._report = report
-        return _spent(report)
-
     # -- what it came to
 
     def _figures(self) -> dict[str, float]:
-        report = self._report
+        report = self.report
         known = {"rows per second": report.rows_per_second} if report.n_rows else {}
         return known | {f"share of {name}": part for name, part in report.shares().items()}
 
@@ -197,7 +193,7 @@ class _Watching(Callback):
             return None
         report = getattr(estimator, "rounds_report_", None)
         if report is not None:
-            self._bar.text = self._task.watch(report)
+            self._task.report, self._bar.text = report, _spent(report)
         return self._task.stops
 
 

@@ -36,7 +36,6 @@ class TensorSettings(checkpoints, Settings):
     """Settings of a run on a tensor."""
 
     TASK = "tensor"
-    COMMAND = "tensor learn"
     ONE_INPUT = "A tensor is learned from one file"
 
     axis: str = option("0", "Axis of the samples: its number, or its name.")

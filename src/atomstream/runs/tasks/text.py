@@ -38,7 +38,6 @@ class TextSettings(checkpoints, Settings):
     """Settings of a run on documents."""
 
     TASK = "text"
-    COMMAND = "text topics"
 
     per: str = option(
         "line", "What a document is in .txt and .md files: line or file.", one_of("line", "file")

@@ -32,7 +32,6 @@ class VideoSettings(checkpoints, Settings):
     """Settings of a run on a video."""
 
     TASK = "video"
-    COMMAND = "video learn"
     ONE_INPUT = "A video is learned from one file or folder"
 
     mode: str = sets(VideoDictionary, "mode")

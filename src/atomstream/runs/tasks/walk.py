@@ -34,7 +34,7 @@ class WalkSettings(checkpoints, Settings):
     """Settings of a run on trips or on a walk."""
 
     TASK = "walk"
-    COMMAND = "walk partition"
+    MODEL = RandomWalkFactorization
     ONE_INPUT = "Trips or states are learned from one file"
 
     states: bool = option(
@@ -67,10 +67,6 @@ class WalkSettings(checkpoints, Settings):
         if self.states and (self.origin or self.destination):
             raise ValueError("A file of states has no --origin or --destination.")
         super().check()
-
-    def new_model(self) -> RandomWalkFactorization:
-        """Return the model that will learn."""
-        return RandomWalkFactorization(**self.parameters())
 
 
 class WalkTask(Task):
@@ -111,7 +107,7 @@ class WalkTask(Task):
         """Return what a checkpoint keeps beside the model."""
         grid = self.grid
         return super().notes() | {
-            "grid": None if grid is None else [grid.latitude, grid.longitude, grid.size],
+            "grid": None if grid is None else [grid.latitude, grid.longitude, grid.size]
         }
 
     def restore(self, model: RandomWalkFactorization, notes: dict[str, Any]) -> None:
