@@ -173,7 +173,7 @@ class Run:
             self.finishing = False
         self._finished = True
         pace.save()
-        self.folder.write_events(lives_of(self.history, self.notes()).events)
+        self.folder.log.write_events(lives_of(self.history, self.notes()).events)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -216,7 +216,7 @@ class _Pace:
             self._tell()
 
     def _tell(self) -> None:
-        self._run.folder.write_history(self._run.history)
+        self._run.folder.log.write_history(self._run.history)
         self._told = time.monotonic()
 
     def due(self) -> bool:

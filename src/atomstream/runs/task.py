@@ -71,8 +71,8 @@ class Task(ABC):
     # The results, and where the task has them.
     reported: ClassVar[Mapping[str, str]] = {
         "atoms": "settings.atoms",
-        "samples": "samples",
-        "steps": "steps",
+        "samples": "_n_samples",
+        "steps": "_n_steps",
     }
     live: bool = False  # whether it learns from a stream that can be read only once
     held_out: Any = None  # rows that are kept out of learning, for the history
@@ -89,13 +89,13 @@ class Task(ABC):
         return bool(self.model.__sklearn_is_fitted__())
 
     @property
-    def samples(self) -> int:
+    def _n_samples(self) -> int:
         """Number of samples that the learner has learned from."""
         learner = getattr(self.model, "learner_", self.model)
         return int(learner.n_samples_seen_) if self.learned else 0
 
     @property
-    def steps(self) -> int:
+    def _n_steps(self) -> int:
         """Number of steps that the model has taken."""
         return int(self.model.n_steps_) if self.learned else 0
 
@@ -157,12 +157,12 @@ class Task(ABC):
 
     def headline(self) -> str:
         """Return what the run came to in a few words, such as "20 atoms from 5,000 samples"."""
-        return f"{counted(self.settings.atoms, 'atom')} from {self.learned_from}"
+        return f"{counted(self.settings.atoms, 'atom')} from {self._learned_from}"
 
     @property
-    def learned_from(self) -> str:
+    def _learned_from(self) -> str:
         """What it has learned from, in a few words."""
-        return counted(self.samples, self.unit)
+        return counted(self._n_samples, self.unit)
 
 
 def check_model(settings: Settings, model: Any) -> None:

@@ -137,7 +137,7 @@ class ConsensusTask(RowsTask):
     def headline(self) -> str:
         """Return why the number of atoms was chosen, and from what."""
         reason = self.model.choice_.reason.rstrip(".")
-        return f"{reason}; learned from {counted(self.samples, 'row')}"
+        return f"{reason}; learned from {counted(self._n_samples, 'row')}"
 
 
 def ranks_of(text: str) -> list[int]:

@@ -55,7 +55,7 @@ class ImageTask(Task):
     unit = "patch"
     many = True
     goal = "patches"
-    reported: ClassVar = {"atoms": "settings.atoms", "patches": "samples"}
+    reported: ClassVar = {"atoms": "settings.atoms", "patches": "_n_samples"}
     model: ImageDictionary
     sources: Sequence[Pictures]
 
@@ -69,7 +69,7 @@ class ImageTask(Task):
     @property
     def position(self) -> tuple[int, ...]:
         """Patches learned from."""
-        return (self.samples,)
+        return (self._n_samples,)
 
     def advance(self, pace: Pace) -> None:
         """Draw and learn rounds of patches; each is learned whole, so it can be drawn again."""

@@ -88,8 +88,8 @@ class NetworkTask(Task):
         "nodes": "network.n_nodes",
         "edges": "network.n_edges",
         "atoms": "settings.atoms",
-        "copies": "samples",
-        "batches": "steps",
+        "copies": "_n_samples",
+        "batches": "_n_steps",
     }
     model: NetworkDictionary
 
@@ -105,7 +105,7 @@ class NetworkTask(Task):
     @property
     def position(self) -> tuple[int, ...]:
         """Batches learned from."""
-        return (self.steps,)
+        return (self._n_steps,)
 
     def advance(self, pace: Pace) -> None:
         """Learn from the batches that are left."""
@@ -132,6 +132,6 @@ class NetworkTask(Task):
         return found.notes()
 
     @property
-    def learned_from(self) -> str:
+    def _learned_from(self) -> str:
         """How many copies of the motif."""
-        return f"{counted(self.samples, 'copy', 'copies')} of the motif"
+        return f"{counted(self._n_samples, 'copy', 'copies')} of the motif"

@@ -357,7 +357,7 @@ class RowsTask(PassesTask):
         """Return what the run came to in a few words."""
         atoms, passes = counted(self.settings.atoms, "atom"), self.at.epoch
         if passes < 2:
-            return f"{atoms} from {counted(self.samples, self.unit)}"
+            return f"{atoms} from {counted(self._n_samples, self.unit)}"
         return f"{atoms} from {passes} passes over {counted(round(self.horizon), self.unit)}"
 
 

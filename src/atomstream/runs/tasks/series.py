@@ -195,7 +195,7 @@ class _SeriesTask(Task):
         }
 
     @property
-    def learned_from(self) -> str:
+    def _learned_from(self) -> str:
         """How many times of how many series."""
         return f"{counted(len(self.values), 'time')} of {len(self.table.names)} series"
 

@@ -174,9 +174,9 @@ class ShardsTask(Task):
         return super().results() | {"skipped_shards": skipped} | self._figures()
 
     @property
-    def learned_from(self) -> str:
+    def _learned_from(self) -> str:
         """How many rows, on how many slots, and what was left out."""
-        rows, slots = counted(self.samples, "row"), counted(self.settings.slots, "slot")
+        rows, slots = counted(self._n_samples, "row"), counted(self.settings.slots, "slot")
         skipped = f", {counted(len(self._skipped), 'shard')} left out" if self._skipped else ""
         return f"{rows} on {slots}{skipped}"
 

@@ -162,7 +162,7 @@ class TensorTask(PassesTask):
         return in_samples(super().explained(error), self.at.row, self.tensor.name)
 
     @property
-    def learned_from(self) -> str:
+    def _learned_from(self) -> str:
         """How many samples, and of which shape."""
         sizes = " x ".join(map(str, self.tensor.shape))
-        return f"{counted(self.samples, 'sample')} of {sizes}"
+        return f"{counted(self._n_samples, 'sample')} of {sizes}"

@@ -115,7 +115,11 @@ class TextTask(Task):
     many = True
     unit = "document"
     noted = ("n_documents",)
-    reported: ClassVar = {"topics": "settings.topics", "documents": "n_documents", "steps": "steps"}
+    reported: ClassVar = {
+        "topics": "settings.topics",
+        "documents": "n_documents",
+        "steps": "_n_steps",
+    }
     model: TopicModel
     sources: Sequence[DocumentFile]
 
@@ -156,7 +160,7 @@ class TextTask(Task):
     def position(self) -> tuple[int, ...]:
         """Passes completed, and documents of the next one."""
         size = self.settings.batch_size
-        passes, batches = divmod(self.steps, -(-self.n_documents // size))
+        passes, batches = divmod(self._n_steps, -(-self.n_documents // size))
         return passes, batches * size
 
     def advance(self, pace: Pace) -> None:

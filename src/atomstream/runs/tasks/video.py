@@ -107,7 +107,7 @@ class VideoTask(Task):
     @property
     def position(self) -> tuple[int, ...]:
         """Passes completed, and frames or pixels of the next one."""
-        seen = self.samples
+        seen = self._n_samples
         if self.settings.mode == "frames":
             return int(self._ended), seen
         passes, pixels = divmod(seen, int(np.prod(self.model.frame_shape_)) if seen else 1)
@@ -169,7 +169,7 @@ class VideoTask(Task):
     def finish(self, folder: Path) -> dict[str, Any]:
         """Find the courses of atoms over the frames, or the frames at which curves change."""
         if self.settings.mode == "frames":
-            every = -(-self.samples // POINTS)
+            every = -(-self._n_samples // POINTS)
             frames = Samples()
             courses = self._courses(every, frames)
             return {"courses": courses, "frames_per_point": every, **frames.notes()}
@@ -203,7 +203,7 @@ class VideoTask(Task):
     def _courses(self, every: int, frames: Samples) -> NDArray:
         """Return the codes of all frames, the means of ``every`` frames, (n_points, n_atoms)."""
         images = as_frames(self.video, grey=self.settings.grey)
-        total = np.zeros((-(-self.samples // every), self.settings.atoms))
+        total = np.zeros((-(-self._n_samples // every), self.settings.atoms))
         counts, first = np.zeros((len(total), 1)), 0
         while block := list(islice(images, FRAMES)):
             points = np.arange(first, first + len(block)) // every
@@ -224,11 +224,11 @@ class VideoTask(Task):
         return f"{self.video.name}: {sentence}"
 
     @property
-    def learned_from(self) -> str:
+    def _learned_from(self) -> str:
         """How many frames, or courses of pixels."""
         frames = self.settings.mode == "frames"
         nouns = ("frame",) if frames else ("course of pixels", "courses of pixels")
-        return counted(self.samples, *nouns)
+        return counted(self._n_samples, *nouns)
 
 
 class _Counted:

@@ -82,7 +82,7 @@ class WalkTask(Task):
     goal = "passes"
     reported: ClassVar = {
         "states": "states",
-        "transitions": "steps",
+        "transitions": "_n_steps",
         "dropped": "n_dropped",
         "clusters": "settings.clusters",
     }
@@ -220,5 +220,5 @@ class WalkTask(Task):
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         clusters = counted(self.settings.clusters, "cluster")
-        states, steps = counted(self.states, "state"), counted(self.steps, "transition")
+        states, steps = counted(self.states, "state"), counted(self._n_steps, "transition")
         return f"{clusters} of {states} from {steps}"
