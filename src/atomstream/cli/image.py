@@ -101,7 +101,7 @@ def _model(how: dict[str, Any], pixels: NDArray) -> ImageDictionary:
 def _loaded(path: Path) -> ImageDictionary:
     """Return the dictionary of patches in a run or a model file."""
     record = open_record(path)
-    shape = look_of(record.model).patch_shape(record)
+    shape = look_of(record.model).files.patch_shape(record)
     if isinstance(record.model, ImageDictionary):
         return record.model
     with naming_source(path):

@@ -19,10 +19,9 @@ from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
-from atomstream.looks.edits import read_edits
 from atomstream.looks.look import look_of
 from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
-from atomstream.looks.record import Record, Table, cell
+from atomstream.looks.record import Record, Table, cell, read_edits
 from atomstream.looks.report import write_figures
 from atomstream.runs.record import open_record
 from atomstream.runs.task import forward_warnings, making_sense
@@ -65,19 +64,19 @@ def encode(
     record = open_record(run)
     look, writer = look_of(record.model), code_writer(out)
     check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
-    if ids and not look.has_ids:
-        kind = f"{run} has learned from {look.learned_from}"
+    if ids and not look.files.has_ids:
+        kind = f"{run} has learned from {look.files.learned_from}"
         raise InputError(f"--id names columns of tables or documents, and {kind}.")
     if ids and out.suffix == ".npz":
         raise InputError(f"{out} holds codes alone; for --id end it in .csv or .parquet.")
     if on_bad_line is not None:
-        if not look.skips:
-            kind = f"{run} has learned from {look.learned_from}"
+        if not look.files.skips:
+            kind = f"{run} has learned from {look.files.learned_from}"
             raise InputError(f"--on-bad-line is for rows of numbers, and {kind}.")
         record = replace(record, skips=on_bad_line == "skip")
-    encoded, n_rows, n_skipped = look.encode(record, inputs, ids), 0, 0
+    encoded, n_rows, n_skipped = look.files.encode(record, inputs, ids), 0, 0
     edits = replace(edits_of(record), n_atoms=encoded.n_atoms)
-    edits = edits if look.has_ids else replace(edits, made={})
+    edits = edits if look.files.has_ids else replace(edits, made={})
     names, columns = edits.columns(encoded.atom), encoded.labels
     with (
         forward_warnings(warn),
@@ -108,7 +107,7 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
     """Rebuild INPUT, an image or a network, from the atoms of RUN or of a model file."""
     record = open_record(run)
     with forward_warnings(warn):
-        facts = look_of(record.model).reconstruct(record, source, out, stride)
+        facts = look_of(record.model).files.reconstruct(record, source, out, stride)
     return print_facts(facts, as_json)
 
 
@@ -118,20 +117,16 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
 def inspect(run: Path, as_json: bool) -> int:
     """Show on one screen what RUN has learned, from which inputs, and how far it is."""
     record = open_record(run)
-    with making_sense(run):
-        return _show(record, run, as_json)
-
-
-def _show(record: Record, run: Path, as_json: bool) -> int:
     look = look_of(record.model)
-    figures, table = look.quality(record), edited_table(record, 10)
+    with making_sense(run):
+        figures, table = look.quality(record), edited_table(record, 10)
+        facts = {} if as_json else look.facts(record)
     if as_json:
         keys = (table.name, *table.columns)
         rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
         numbers = {"run": str(run), **_numbers(record), "held_out": figures}
         click.echo(json.dumps(numbers | {f"{table.name}s": rows}))
         return 0
-    facts = look.facts(record)
     inputs = [] if record.settings is None else list(record.settings.inputs)
     if inputs:
         facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
@@ -144,7 +139,7 @@ def _show(record: Record, run: Path, as_json: bool) -> int:
         click.echo(printable(f"  {name:<{width}}  {lines[0]}"))
         for line in lines[1:]:
             click.echo(printable(f"  {'':<{width}}  {line}"))
-    for line in _lines(table):
+    for line in table_lines(table):
         click.echo(printable(f"  {line}".rstrip()[:WIDTH]))
     return 0
 
@@ -167,8 +162,8 @@ def _numbers(record: Record) -> dict[str, Any]:
     }
 
 
-def _lines(table: Table) -> list[str]:
-    """Return a table of atoms as lines of text, with a bar for the first share of each row."""
+def table_lines(table: Table, bar_length: int = BAR) -> list[str]:
+    """Return a table of atoms as lines of text, perhaps with a bar for the first share of each."""
     heads = [key.removesuffix("_share") for key in table.numbers]
     lines = [f"{table.name:>7}  " + " ".join(f"{head:>9}" for head in heads)]
     places = [place for place, key in enumerate(table.columns, 1) if key != "features"]
@@ -176,9 +171,9 @@ def _lines(table: Table) -> list[str]:
     most = max((row[shares[0]] for row in table.rows), default=1.0) if shares else 1.0
     for row in table.rows:
         cells = " ".join(f"{cell(row[place]):>9}" for place in places)
-        bar = "=" * round(BAR * row[shares[0]] / max(most, 1e-12)) if shares else ""
+        bar = "=" * round(bar_length * row[shares[0]] / max(most, 1e-12)) if shares else ""
         text = row[-1] if "features" in table.columns else ""
-        lines.append(f"{row[0]:>7}  {cells}  {bar:<{BAR}}  {text}")
+        lines.append(f"{row[0]:>7}  {cells}  {bar:<{bar_length}}  {text}")
     return lines
 
 

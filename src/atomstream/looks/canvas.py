@@ -1,4 +1,4 @@
-"""Colours and sizes of all pictures, and helpers for figures, panels and names."""
+"""Colours, sizes and the order of atoms in all pictures; helpers for panels and names."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
-from atomstream.looks.similarity import by_similarity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,6 +91,8 @@ def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[l
     n_rows = -(-npanels // n_columns)
     figure = empty(width * n_columns, height * n_rows + 0.3)
     grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for axes in grid:
+        axes.tick_params(labelsize=TICK)
     for axes in grid[npanels:]:
         axes.axis("off")
     return list(grid[:npanels]), figure
@@ -132,3 +133,36 @@ def _png(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     return buffer.getvalue()
+
+
+MAX_TREE_ATOMS = 300  # atoms whose tree is turned so that neighbouring leaves are as near as can be
+
+
+def by_similarity(atoms: ArrayLike) -> NDArray:
+    """Return the numbers of atoms in an order in which neighbours are alike.
+
+    It is that of the leaves of a tree: average linkage of one minus the cosines, or minus their
+    absolute values where atoms have both signs, for an atom and its opposite are one.
+
+    Parameters
+    ----------
+    atoms : array-like of shape (n_atoms, ...)
+
+    Returns
+    -------
+    ndarray of int of shape (n_atoms,)
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    rows = np.nan_to_num(np.asarray(atoms, np.float64))
+    rows = rows.reshape(len(rows), -1)
+    if len(rows) < 3:
+        return np.arange(len(rows))
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    cosines = rows @ rows.T
+    cosines = np.abs(cosines) if (rows < 0).any() else cosines
+    distances = np.clip(1 - cosines, 0, 2)[np.triu_indices(len(rows), 1)]
+    tree = linkage(distances, "average", optimal_ordering=len(rows) <= MAX_TREE_ATOMS)
+    order: NDArray = leaves_list(tree)
+    return order

@@ -12,6 +12,5 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "history",
         "lives",
         "loggers",
-        "snapshots",
     },
 )
