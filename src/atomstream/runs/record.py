@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.estimators._validation import check_X
 from atomstream.exceptions import InputError
-from atomstream.io.holdout import Holdout
+from atomstream.io.feed import Holdout
 from atomstream.looks.look import look_of
 from atomstream.looks.pages import write_page
 from atomstream.looks.record import Record

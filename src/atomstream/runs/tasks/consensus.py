@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.estimators.consensus import ConsensusNMF
-from atomstream.io.holdout import Holdout
+from atomstream.io.feed import Holdout
 from atomstream.io.outputs import write_table
 from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples

@@ -14,7 +14,7 @@ from atomstream.cluster.holding import chosen_rows, rows_at, without_rows
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
 from atomstream.exceptions import EngineError, InputError
-from atomstream.io.holdout import Holdout
+from atomstream.io.feed import Holdout
 from atomstream.io.source import Input
 from atomstream.runs.task import Pace, Task, callbacks_set
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
