@@ -14,25 +14,26 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.fields import Field, part
 from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.coders import Codes
-from atomstream.estimators._containers import (
+from atomstream.estimators._estimator import Estimator
+from atomstream.estimators._given import (
+    EntryWeights,
     as_table,
     blocks,
+    check_weighs_entries,
     codes_of,
     is_labelled,
     is_stored,
     like,
     rows_and_weights,
     samples_of,
+    with_nan_where_masked,
 )
-from atomstream.estimators._entries import EntryWeights, check_weighs_entries, with_nan_where_masked
-from atomstream.estimators._saved import Saved
-from atomstream.estimators._shown import Shown
+from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
@@ -55,7 +56,7 @@ def _parameters(kind: Any) -> tuple[str, ...]:
     return tuple(kind._get_param_names())
 
 
-class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """A dictionary that codes samples with an algorithm; how it was learned is not its concern."""
 
     LEARNED: ClassVar[tuple[Field | str, ...]] = (

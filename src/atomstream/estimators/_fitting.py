@@ -8,9 +8,9 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from atomstream.base.matrices import Samples
-from atomstream.estimators._callbacks import with_callbacks
 from atomstream.estimators._coding import Coding
-from atomstream.estimators._entries import EntryWeights, check_weighs_entries, with_nan_where_masked
+from atomstream.estimators._given import EntryWeights, check_weighs_entries, with_nan_where_masked
+from atomstream.estimators._sklearn import with_callbacks
 
 
 class Fitting(Coding):

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.base.fixed import fixed_atoms
 from atomstream.base.matrices import Matrix, checked_numbers
-from atomstream.estimators._called import blamed_model
-from atomstream.estimators._entries import MAX_WEIGHT, EntryWeights, relative_weights
+from atomstream.estimators._calls import blamed_model
+from atomstream.estimators._given import MAX_WEIGHT, EntryWeights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.losses import Loss
 from atomstream.problem.batch import Batch

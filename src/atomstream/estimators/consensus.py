@@ -5,26 +5,19 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource
 from atomstream.base.fields import part
 from atomstream.base.matrices import Samples
 from atomstream.estimators import _parameters
-from atomstream.estimators._agreement import Consensus
+from atomstream.estimators._agreement import Consensus, RankChoice, compare
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._consensus_learning import ConsensusLearning
 from atomstream.estimators._ensemble import Ensemble
-from atomstream.estimators._rank_choice import RankChoice, compare
-from atomstream.estimators._saved import Saved
-from atomstream.estimators._shown import Shown
-from atomstream.estimators._types import LossChoice
+from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
-class ConsensusNMF(
-    Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, ConsensusLearning
-):
+class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusLearning):
     r"""Atoms that many replicates agree on, and how many there are.
 
     For every rank many replicates learn from the same batches, so that a stream is read once, and
@@ -137,37 +130,6 @@ class ConsensusNMF(
         "feature_names_in_",
         "_found",
     )
-
-    def __init__(
-        self,
-        n_components: Any = None,
-        *,
-        n_replicates: int = 100,
-        loss: LossChoice = "squared",
-        model: Any = None,
-        holdout: float = 0.1,
-        bootstrap: bool = True,
-        block_size: int = 1,
-        batch_size: int = 512,
-        n_epochs: int | None = None,
-        shuffle: bool = True,
-        n_jobs: int | None = None,
-        max_time: float | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_replicates = n_replicates
-        self.loss = loss
-        self.model = model
-        self.holdout = holdout
-        self.bootstrap = bootstrap
-        self.block_size = block_size
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.random_state = random_state
 
     # -- what was found
 

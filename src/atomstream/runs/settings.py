@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from atomstream.base.parameters import Kind, Parameter, number, whole
-from atomstream.estimators._foreign import RENAMED
+from atomstream.estimators._estimator import RENAMED
 from atomstream.runs import TASKS
 
 MAX_COUNT = 2**31

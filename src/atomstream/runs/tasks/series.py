@@ -16,7 +16,13 @@ from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.persistence import rms
 from atomstream.domains.series.time_index import Times
-from atomstream.estimators._backtest import Baselines, baselines, first_origin, prepared, rolled
+from atomstream.estimators.forecast_choice import (
+    Baselines,
+    baselines,
+    first_origin,
+    prepared,
+    rolled,
+)
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
