@@ -294,7 +294,7 @@ class Holdout:
         """Return which rows to keep out of learning, as bool of shape (n_rows,)."""
         if not self.share:
             return np.zeros(X.shape[0], bool)
-        bound = int(self.share * ALL)
+        bound = int(self.share * ALL)  # keys are spread evenly: this share of them is below it
         if len(self.keys) >= _room(X):
             bound = min(bound, int(self.keys.max()))
         return _mixed(ids, self.seed) <= np.uint64(bound)

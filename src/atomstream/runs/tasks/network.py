@@ -118,6 +118,7 @@ class NetworkTask(Task):
         """Keep the copies of the motif that use each atom most, one of each set of nodes."""
         network, k, found = self.network, self.model.motif_.size, Samples()
         states, _ = next(self.model._copies(network, COPIES, self.settings.seed))
+        # A set of nodes counts once, however the motif lies on it; the order of the chain stays.
         _, first = np.unique(np.sort(states, axis=1), axis=0, return_index=True)
         states = states[np.sort(first)[:COPIES]]
         patches = patches_of(network, states)

@@ -290,6 +290,7 @@ class ForecastTask(_SeriesTask):
         anew to the rows before the last origins.
         """
         values, horizon = self.values, self.settings.horizon
+        # Rows that the initialisation has seen have no honest prediction.
         told = np.flatnonzero(~np.isnan(steps).all(axis=1))
         if not len(told):
             return

@@ -153,7 +153,7 @@ class TensorTask(PassesTask):
         values = (row.toarray() if sp.issparse(row) else np.asarray(row)).reshape(self.axes.shape)
         name = f"sample {number}" if known is None else label_text(known[number])
         text = _largest_entries(values, self.axes)
-        while values.ndim > 2:
+        while values.ndim > 2:  # a picture has two axes: the shortest ones are averaged away
             values = values.mean(axis=int(np.argmin(values.shape)))
         return Sample(name, text, coarse(values) if values.ndim == 2 else values)
 

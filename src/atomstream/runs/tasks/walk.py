@@ -187,6 +187,7 @@ class WalkTask(Task):
             return
         last = np.empty(0)
         for states in read_states(self.sources[0].path, 0):
+            # The step from one block to the next is a transition too.
             walk = np.concatenate([last, states]) if len(last) else states
             last = walk[-1:]
             yield walk[:-1], walk[1:]
