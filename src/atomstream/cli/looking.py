@@ -14,7 +14,7 @@ import numpy as np
 from atomstream.base.checks import counted
 from atomstream.base.extras import library
 from atomstream.base.progress import track
-from atomstream.cli.options import warn
+from atomstream.cli.options import as_json, path_option, run_argument, warn
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
@@ -32,6 +32,20 @@ WIDTH = 118
 LIVES = "atoms_over_time.csv"
 
 
+@click.command(short_help="Write the codes of inputs.")
+@run_argument
+@click.argument("inputs", nargs=-1, required=True)
+@path_option("--out", "codes.parquet, codes.csv or codes.npz.", required=True)
+@click.option(
+    "--id", "ids", multiple=True, help="Column that names the rows, written before the codes."
+)
+@click.option(
+    "--on-bad-line",
+    type=click.Choice(["raise", "skip"]),
+    help="raise: a line that cannot be coded ends the command; skip: its codes are NaN "
+    "(default: as in the settings of RUN, else raise).",
+)
+@as_json
 def encode(
     run: Path,
     inputs: tuple[str, ...],
@@ -40,7 +54,13 @@ def encode(
     on_bad_line: str | None,
     as_json: bool,
 ) -> int:
-    """Write codes, block by block, behind the columns that name rows."""
+    """Write the codes of INPUTS under the dictionary of RUN, or of a model file.
+
+    The codes of a row are in the columns atom_0, atom_1 and so on; those of a document are the
+    shares of the topics in it, topic_0, topic_1 and so on. Before them come the columns of --id,
+    here or in the settings of RUN, an index that pandas has written, and the names of files where
+    each is one sample.
+    """
     record = open_record(run)
     look, writer = look_of(record.model), code_writer(out)
     check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
@@ -71,16 +91,31 @@ def encode(
     return print_facts({"out": str(out), "rows": n_rows, "atoms": len(names)} | skipped, as_json)
 
 
+@click.command(short_help="Rebuild an image or a network from atoms.")
+@run_argument
+@click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
+@path_option("--out", "File to write; by default in the folder of RUN.")
+@click.option(
+    "--stride",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Pixels between the patches of an image.",
+)
+@as_json
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
-    """Rebuild an input, and print how close it is."""
+    """Rebuild INPUT, an image or a network, from the atoms of RUN or of a model file."""
     record = open_record(run)
     with forward_warnings(warn):
         facts = look_of(record.model).files.reconstruct(record, source, out, stride)
     return print_facts(facts, as_json)
 
 
+@click.command(short_help="Show a run on one screen.")
+@run_argument
+@as_json
 def inspect(run: Path, as_json: bool) -> int:
-    """Show a run on one screen."""
+    """Show on one screen what RUN has learned, from which inputs, and how far it is."""
     record = open_record(run)
     look = look_of(record.model)
     with making_sense(run):
@@ -142,8 +177,11 @@ def table_lines(table: Table, bar_length: int = BAR) -> list[str]:
     return lines
 
 
+@click.command(short_help="Write a report with all pictures.")
+@run_argument
+@as_json
 def report(run: Path, as_json: bool) -> int:
-    """Write the report."""
+    """Write RUN/report.html, one page with all pictures inside, and the pictures as PNG and SVG."""
     _check_plots()
     record = open_record(run)
     with making_sense(run):
@@ -154,8 +192,11 @@ def report(run: Path, as_json: bool) -> int:
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
 
 
+@click.command(short_help="Write the pictures.")
+@run_argument
+@as_json
 def plot(run: Path, as_json: bool) -> int:
-    """Write the pictures."""
+    """Write the pictures of RUN as PNG and SVG into RUN/figures."""
     _check_plots()
     record = open_record(run)
     with making_sense(run):
@@ -164,8 +205,17 @@ def plot(run: Path, as_json: bool) -> int:
     return print_facts({"figures": [str(path) for path in written]}, as_json)
 
 
+@click.command(short_help="Name, accept, reject and merge atoms.")
+@run_argument
+@click.argument("edits", type=click.Path(path_type=Path))
+@as_json
 def edit(run: Path, edits: Path, as_json: bool) -> int:
-    """Apply a list of edits, and print what it holds."""
+    """Apply EDITS, a list saved from the report, to RUN or a model file.
+
+    The model does not change, and neither does what a run learns. Names stand in the tables and
+    codes that are written from now on; the shares and codes of atoms that were merged are added;
+    rejected atoms are left out of both, hidden ones of tables. A new list replaces the one before.
+    """
     record = open_record(run)
     with making_sense(run):
         found = read_edits(edits, n_atoms_of(record))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console, Group, RenderableType
@@ -17,6 +18,7 @@ from rich.text import Text
 
 from atomstream.base.checks import counted
 from atomstream.cli.looking import table_lines
+from atomstream.cli.options import path_option, run_argument
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import printable
 from atomstream.looks.pages import edited_table
@@ -44,8 +46,16 @@ PAGE = """<!doctype html>
 REFRESH = '<meta http-equiv="refresh" content="5">'
 
 
-def watch(run: Path, *, once: bool, html: Path | None) -> int:
-    """Show a run as long as a process works on it, or once; write the same as a page if asked."""
+@click.command(short_help="Follow a run in the terminal.")
+@run_argument
+@click.option("--once", is_flag=True, help="Show it once, and end.")
+@path_option("--html", "Page to write as well; it loads itself again while the run goes on.")
+def watch(run: Path, once: bool, html: Path | None) -> int:
+    """Follow RUN in the terminal: how the objective falls, how atoms move, what they are.
+
+    It ends when the run is complete or its process has ended. Ctrl-C ends the watching; the run
+    goes on.
+    """
     folder = RunFolder(run)
     folder.check()
     screen = _Screen(folder)

@@ -17,7 +17,6 @@ from atomstream.base.matrices import Samples
 from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
-from atomstream.estimators._assessment import Assessment
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._given import are_shards, check_no_shards, check_stream, rows_and_weights
@@ -47,7 +46,7 @@ PASSES = 10  # before the rounds over all rows
 SETTLING_ROWS = 4096  # rows that are coded at a time in such a round
 
 
-class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
+class OnlineDictionary(CallbackSupportMixin, Fitting):
     """Common body of the dictionary estimators; a model adds its parameters and their algorithm.
 
     What a model may replace: `_make_algorithm` and `_check_settings` (its parameters),

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.fields import Field, part
 from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.coders import Codes
-from atomstream.estimators._estimator import Estimator
+from atomstream.estimators._estimator import Estimator, view
 from atomstream.estimators._given import (
     EntryWeights,
     as_table,
@@ -292,11 +292,12 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_is_fitted(self)
         return self.state_.dictionary.atoms()
 
-    @property
-    def memory_(self) -> Any:
-        """Memory of the stream: for the squared loss ``gram`` = A and ``cross`` = B."""
-        check_is_fitted(self)
-        return self.state_.memory
+    memory_ = view(
+        "state_.memory",
+        "Memory of the stream: for the squared loss ``gram`` = A and ``cross`` = B.",
+    )
+    n_steps_ = view("clock_.step", "Number of steps made.")
+    n_samples_seen_ = view("clock_.n_samples", "Number of rows learned from, in all passes.")
 
     @property
     def importance_(self) -> NDArray:
@@ -308,18 +309,6 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_is_fitted(self)
         usage = self.state_.usage.total
         return usage / max(usage.sum(), np.finfo(float).tiny)
-
-    @property
-    def n_steps_(self) -> int:
-        """Number of steps made."""
-        check_is_fitted(self)
-        return self.clock_.step
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of rows learned from, in all passes."""
-        check_is_fitted(self)
-        return self.clock_.n_samples
 
     @property
     def _n_features_out(self) -> int:

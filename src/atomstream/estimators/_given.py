@@ -212,19 +212,20 @@ class EntryWeights:
 
     def checked(self, shape: tuple[int, ...]) -> NDArray:
         """Return what each entry of data of this shape weighs, in float64."""
-        weights = _checked("entry_weight", self.by_entry, shape)
+        weights = checked_weights("entry_weight", self.by_entry, shape)
         if self.by_row is None:
             return weights
-        rows = np.broadcast_to(_checked("sample_weight", self.by_row, None), shape[:1])
+        rows = np.broadcast_to(checked_weights("sample_weight", self.by_row), shape[:1])
         return weights * rows[:, None]
 
 
-def _checked(name: str, given: Any, shape: tuple[int, ...] | None) -> NDArray:
+def checked_weights(name: str, given: Any, shape: tuple[int, ...] | None = None) -> NDArray:
+    """Return weights as float64, of this shape if one is needed; refuse those out of range."""
     given = given.toarray() if sp.issparse(given) else given
     weights = np.asarray(checked_numbers(given, name), dtype=np.float64)
     if shape is not None and weights.shape != shape:
         raise ValueError(f"{name} must be of shape {shape}, as X is, got {weights.shape}.")
-    low, high = weights.min(initial=0), weights.max(initial=0)
+    low, high = weights.min(initial=np.inf), weights.max(initial=0)
     if not (np.isfinite(weights).all() and low >= 0):
         raise ValueError(f"{name} must be finite and not negative, got a minimum of {low}.")
     if high > MAX_WEIGHT:

@@ -14,7 +14,13 @@ from atomstream.estimators._agreement import Consensus, RankChoice, compare
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._consensus_learning import ConsensusLearning
 from atomstream.estimators._ensemble import Ensemble
+from atomstream.estimators._estimator import view
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+
+def _agreed(attribute: str, doc: str) -> property:
+    """Return a property that shows what the replicates of the chosen rank agree on."""
+    return property(lambda model: getattr(model.consensus(), attribute), doc=doc)
 
 
 class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusLearning):
@@ -143,53 +149,36 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         """The rank that was chosen."""
         return self.choice_.rank
 
-    @property
-    def components_(self) -> NDArray:
-        """The consensus atoms, ``(n_components_, n_features)``, most important first."""
-        return self.consensus().atoms
-
-    @property
-    def stability_(self) -> NDArray:
-        """Share of the replicates that have each atom, ``(n_components_,)``."""
-        return self.consensus().share
-
-    @property
-    def cosine_(self) -> NDArray:
-        """Mean cosine of the nearest atom of each replicate, ``(n_components_,)``."""
-        return self.consensus().cosine
-
-    @property
-    def importance_(self) -> NDArray:
-        """Share of each atom in codes times lengths, ``(n_components_,)``."""
-        return self.consensus().importance
-
-    @property
-    def intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the entries, each ``(n_components_, n_features)``."""
-        return self.consensus().intervals
-
-    @property
-    def importance_intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the importance, each ``(n_components_,)``."""
-        return self.consensus().importance_intervals
+    components_ = _agreed(
+        "atoms", "The consensus atoms, ``(n_components_, n_features)``, most important first."
+    )
+    stability_ = _agreed(
+        "share", "Share of the replicates that have each atom, ``(n_components_,)``."
+    )
+    cosine_ = _agreed(
+        "cosine", "Mean cosine of the nearest atom of each replicate, ``(n_components_,)``."
+    )
+    importance_ = _agreed(
+        "importance", "Share of each atom in codes times lengths, ``(n_components_,)``."
+    )
+    intervals_ = _agreed(
+        "intervals", "Ends of the intervals of the entries, each ``(n_components_, n_features)``."
+    )
+    importance_intervals_ = _agreed(
+        "importance_intervals",
+        "Ends of the intervals of the importance, each ``(n_components_,)``.",
+    )
+    n_samples_seen_ = view("ensemble_.n_rows", "Rows learned from, passes included.")
+    batch_objective_ = view(
+        "ensemble_.batch_objective",
+        "Mean objective of the newest batch over the replicates of the largest rank.",
+    )
 
     @property
     def replicates_(self) -> dict[int, list[Any]]:
         """The replicates of each rank."""
         check_is_fitted(self)
         return dict(zip(self.ensemble_.ranks, self.ensemble_.learners, strict=True))
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows learned from, passes included."""
-        check_is_fitted(self)
-        return self.ensemble_.n_rows
-
-    @property
-    def batch_objective_(self) -> float:
-        """Mean objective of the newest batch over the replicates of the largest rank."""
-        check_is_fitted(self)
-        return self.ensemble_.batch_objective
 
     def consensus(self, rank: int | None = None) -> Consensus:
         """Return what the replicates of a rank agree on.
