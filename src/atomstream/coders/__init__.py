@@ -7,6 +7,7 @@ from atomstream.coders.multiplicative import Multiplicative
 from atomstream.coders.pursuit import MatchingPursuit, pursue
 from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
 from atomstream.coders.subgradient import ProjectedSubgradient
+from atomstream.coders.trimming import Trimming
 
 __all__ = [
     "ActiveSet",
@@ -17,5 +18,6 @@ __all__ = [
     "Multiplicative",
     "ProjectedGradient",
     "ProjectedSubgradient",
+    "Trimming",
     "pursue",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -74,7 +74,7 @@ class Aggregates(Memory[GramDelta]):
        coding, JMLR 11, Algorithm 1. Ours is the transpose and is averaged.
     """
 
-    SAVED = (
+    SAVED: ClassVar[Any] = (
         array("gram", "r r"),
         either(array("cross", "r d"), part("cross", LowRank)),
         number("constant"),
