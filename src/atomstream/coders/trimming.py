@@ -9,17 +9,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base.parallel import over_rows
 from atomstream.base.parameters import whole
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Squared, robust_scales
+from atomstream.penalties.base import kernel_form
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Needs, Objective
 
-ROUGH = Accuracy(violation=0.05)  # of the codes that only say which entries are outliers
-FALL = 0.5  # of the floor, from one reweighting to the next
+ROUGH = Accuracy(violation=1e-2)  # of the codes that only say which entries are outliers
+FALL = 0.7  # of the floor, from one reweighting to the next
 MIN_WEIGHT = 1e-3  # of an entry: below, products would lose their digits
 
 
@@ -34,9 +36,9 @@ class Trimming(Coder):
 
     Parameters
     ----------
-    n_falls : int, default=10
+    n_falls : int, default=20
         Reweightings.
-    n_trims : int, default=3
+    n_trims : int, default=5
         Fits to the entries within the threshold.
     n_jobs : int, default=1
         Threads over blocks of rows.
@@ -48,8 +50,8 @@ class Trimming(Coder):
     Holland, Welsch (1977), "Robust regression using iteratively reweighted least-squares".
     """
 
-    n_falls: int = 10
-    n_trims: int = 3
+    n_falls: int = 20
+    n_trims: int = 5
     n_jobs: int = 1
     tol: Any = None
     handles_mask: ClassVar[bool] = True
@@ -73,16 +75,47 @@ class Trimming(Coder):
         kind: Any = ActiveSet if objective.codes.polyhedral else ProjectedGradient
         inner = kind(n_jobs=self.n_jobs)
         X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
-        values = self._reweighted(X, batch.mask, dictionary, squared, inner, start)
-        # Entries that count change little in the end: the last fit alone is exact.
-        for n_left in range(self.n_trims, 0, -1):
-            errors = np.abs(X - dictionary.decode(values))
-            seen = errors <= loss.thresholds(errors, batch.mask)
-            seen = seen if batch.mask is None else seen & batch.mask
-            wanted = accuracy if n_left == 1 else ROUGH
-            codes = inner.encode(Batch(X, mask=seen), dictionary, squared, wanted, values)
-            values = codes.values
-        return codes
+        rough, shape = accuracy.violation > ROUGH.violation, objective.codes.shape
+        if shape is not None and shape.radius == np.inf and not shape.total:
+            form = kernel_form(objective.codes)
+            values = self._by_kernel(X, batch.mask, dictionary, loss, form, start, rough)
+        else:
+            values = self._reweighted(X, batch.mask, dictionary, squared, inner, start)
+        errors = np.abs(X - dictionary.decode(values))
+        seen = errors <= loss.thresholds(errors, batch.mask)
+        seen = seen if batch.mask is None else seen & batch.mask
+        return inner.encode(Batch(X, mask=seen), dictionary, squared, accuracy, values)
+
+    def _by_kernel(
+        self,
+        X: NDArray,
+        mask: NDArray | None,
+        dictionary: Dictionary,
+        loss: Any,
+        form: Any,
+        start: NDArray | None,
+        rough: bool,
+    ) -> NDArray:
+        """Return codes of all rows, each by itself, on threads."""
+        from atomstream._kernels.reweighted import encode
+
+        atoms = dictionary.atoms().astype(np.float64)
+        # What is far off while learning is trimmed, and comes back in a later pass.
+        effort = (6, 0.3, 2, 20, 3e-2) if rough else (self.n_falls, FALL, self.n_trims, 200, 1e-3)
+        if start is not None:
+            effort = (0, 1.0, *effort[2:])
+        limits = (*effort, float(loss.threshold), float(loss.deviations))
+        nearest = min(max(0.0, form[2]), form[3])
+        codes = np.full((len(X), len(atoms)), nearest) if start is None else start.astype(float)
+
+        def code(block: slice) -> None:
+            """Write the codes of a block of rows."""
+            rows = X[block].astype(np.float64)
+            seen = np.ones(rows.shape, bool) if mask is None else mask[block]
+            encode(codes[block], rows, seen, atoms, tuple(map(float, form[:4])), limits)
+
+        over_rows(code, len(X), self.n_jobs)
+        return codes.astype(X.dtype)
 
     def _reweighted(
         self,
