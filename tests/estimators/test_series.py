@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import atomstream
 from atomstream import OnlineNMF, SeriesDictionary, series, sparse_encode, streams
-from atomstream.domains.series.conformal import half_widths, n_errors_needed
 from atomstream.domains.series.frames import Table
+from atomstream.domains.series.levels import half_widths, n_errors_needed
 from atomstream.domains.series.time_index import Times
 from atomstream.exceptions import CorruptModelError, DataWarning
 from atomstream.schedules import Constant

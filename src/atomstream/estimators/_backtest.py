@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from atomstream.base.checks import check_count
 from atomstream.base.progress import track
-from atomstream.domains.series.persistence import rms
+from atomstream.domains.series.levels import rms
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from atomstream.base.extras import library
 
 if TYPE_CHECKING:
-    from atomstream.domains.tensors.axes import Axes
+    from atomstream.domains.tensors import Axes
 
 ENTRIES = 1 << 22  # that are read at a time of an array that is not in memory
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import generator
 from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.regions import regions_of
+from atomstream.domains.networks.network import Network, regions_of
 from atomstream.estimators._chains import ChainShard
 
 PATCHES = 5000  # in all parts together

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import check_count, counted
-from atomstream.domains.series.conformal import half_widths, n_errors_needed
-from atomstream.domains.series.levels import LastKnown
-from atomstream.domains.series.persistence import better_lag
+from atomstream.domains.series.levels import LastKnown, better_lag, half_widths, n_errors_needed
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
 from atomstream.loop.algorithm import Algorithm

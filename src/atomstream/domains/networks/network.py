@@ -1,4 +1,4 @@
-"""Networks as sorted neighbour lists, made from graphs, matrices, frames and files."""
+"""Networks as sorted neighbour lists, made from graphs, matrices and lists; and their regions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from atomstream.base.checks import generator
 from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import NetworkWarning
@@ -313,3 +315,41 @@ def _warn_of_directions(matrix: Any, labels: Sequence[Any]) -> None:
         NetworkWarning,
         stacklevel=4,
     )
+
+
+def regions_of(
+    network: Network, size: int, random_state: int | np.random.Generator | None = None
+) -> list[Network]:
+    """Return connected regions of so many nodes, no node in two of them.
+
+    Each region is what a search in breadth meets first from a random node that is left. What is too
+    small when its surroundings are used up is left out.
+
+    Parameters
+    ----------
+    network : Network
+    size : int
+        Nodes of a region.
+    random_state : int, Generator or None, default=None
+
+    Returns
+    -------
+    list of Network
+        The edges between the nodes of each region.
+    """
+    rng = generator(random_state)
+    regions: list[Network] = []
+    left = np.arange(network.n_nodes)
+    while True:
+        among = network.out[left][:, left]
+        _, component = connected_components(among, connection="weak")
+        large = np.bincount(component, minlength=1)[component] >= size
+        among, left = among[large][:, large], left[large]
+        if not len(left):
+            return regions
+        around = breadth_first_order(
+            among, rng.integers(len(left)), directed=False, return_predecessors=False
+        )
+        nodes = np.sort(left[around[:size]])
+        regions.append(network.among(nodes))
+        left = np.setdiff1d(left, nodes, assume_unique=True)
