@@ -14,7 +14,7 @@ import numpy as np
 
 from atomstream.base.checks import check_count
 from atomstream.cluster.engines import Engine, Pool, check_alike, opened
-from atomstream.cluster.gathering import ROUND_LIMIT, gathered, prepare
+from atomstream.cluster.gathering import ROUND_LIMIT, Gathering, prepare
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport, RowRanges, plan
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
@@ -134,9 +134,9 @@ class RoundDriver:
                 return False
             slots = self._slots(hands, seed, shared=after.shared > self.at.shared)
             limit = engine.round_timeout or ROUND_LIMIT
-            args = pool, learn_slot, sent, slots, limit, report
+            gathering = Gathering(pool, learn_slot, sent, [*slots], limit, report)
             try:
-                with closing(gathered(*args)) as payloads:
+                with closing(gathering.payloads()) as payloads:
                     self._take_in(payloads, engine)
                 break
             except BadShardError as error:

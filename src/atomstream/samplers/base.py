@@ -73,6 +73,15 @@ def patches_of(network: Network, states: NDArray) -> NDArray:
     return found
 
 
+def alias_table(weights: NDArray, indptr: NDArray) -> NDArray:
+    """Return alias tables, by which a neighbour is drawn in constant time, uint64 (n_edges,)."""
+    from atomstream._kernels.walk import alias_tables
+
+    table = np.zeros(len(weights), dtype=np.uint64)
+    alias_tables(table, weights, indptr)
+    return table
+
+
 def samples(
     chain: Chain, rng: np.random.Generator, state: NDArray, batch_size: int, *, thin: int = 1
 ) -> Iterator[tuple[NDArray, NDArray]]:
@@ -124,9 +133,7 @@ class RandomWalk(Chain[None]):
                 f"No edge leaves node {network.labels[stuck[0]]!r}; "
                 "remove such nodes or give them loops."
             )
-        n_parts = sp.csgraph.connected_components(network.out, directed=True, connection="strong")[
-            0
-        ]
+        n_parts, _ = sp.csgraph.connected_components(network.out, connection="strong")
         if n_parts > 1:
             warnings.warn(
                 f"The network has {n_parts} strongly connected components, "
@@ -165,11 +172,8 @@ class RandomWalk(Chain[None]):
         from atomstream._kernels.uniform import source_of
         from atomstream._kernels.walk import walk
 
-        found = np.empty(n, dtype=np.int64)
-        out = self.network.out
-        last = walk(
-            source_of(rng), int(state[0]), found, thin, out.indptr, out.indices, self._table
-        )
+        source, found, out = source_of(rng), np.empty(n, dtype=np.int64), self.network.out
+        last = walk(source, int(state[0]), found, thin, out.indptr, out.indices, self._table)
         return found, np.array([last])
 
     def transitions(self) -> Any:
@@ -178,9 +182,4 @@ class RandomWalk(Chain[None]):
 
     @cached_property
     def _table(self) -> NDArray:
-        from atomstream._kernels.walk import alias_tables
-
-        out = self.network.out
-        table = np.zeros(out.nnz, dtype=np.uint64)
-        alias_tables(table, out.data, out.indptr)
-        return table
+        return alias_table(self.network.out.data, self.network.out.indptr)

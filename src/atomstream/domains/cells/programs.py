@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -16,18 +16,7 @@ from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks
 from atomstream.exceptions import InputError
 
 
-class Programs(Protocol):
-    """A fitted dictionary of gene programs."""
-
-    @property
-    def components_(self) -> NDArray:
-        """The programs, (n_components, n_genes)."""
-
-    def transform(self, X: Any) -> NDArray:
-        """Return the usages of cells."""
-
-
-def annotate(data: Any, model: Programs, genes: Genes, *, key: str = "programs") -> None:
+def annotate(data: Any, model: Any, genes: Genes, *, key: str = "programs") -> None:
     """Put usages into ``obsm`` and programs into ``varm`` of AnnData, in place.
 
     Parameters
@@ -64,8 +53,7 @@ def annotate(data: Any, model: Programs, genes: Genes, *, key: str = "programs")
     data.obs[f"{key}_total"] = totals[:, 0]
     data.varm[key], data.var[f"{key}_deviation"] = programs, deviation
     if hasattr(model, "stability_"):
-        choice: Any = model.choice_  # type: ignore[attr-defined]
-        data.uns[key] = {"stability": model.stability_, "reason": choice.reason}
+        data.uns[key] = {"stability": model.stability_, "reason": model.choice_.reason}
 
 
 MILLION = 1e6  # counts that a cell has in "transcripts per million"

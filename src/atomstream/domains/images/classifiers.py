@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from atomstream.base.extras import library
 
@@ -100,8 +101,7 @@ class PatchClassifier:
         for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
             layer = np.maximum(layer @ weights + biases, 0)
         layer = layer @ self.weights[-1] + self.biases[-1]
-        odds = np.exp(layer - layer.max(axis=1, keepdims=True))
-        return odds / odds.sum(axis=1, keepdims=True)
+        return softmax(layer, axis=1)
 
 
 CHANNELS = (16, 32)
@@ -188,9 +188,7 @@ class ConvolutionalClassifier:
         layer = self._patches(rows)
         for kernel, bias, stride in zip(self.kernels, self.biases[:-1], STRIDES, strict=True):
             layer = np.maximum(_convolved(layer, kernel, stride) + bias, 0)
-        odds = layer.mean(axis=(1, 2)) @ self.weights + self.biases[-1]
-        odds = np.exp(odds - odds.max(axis=1, keepdims=True))
-        return odds / odds.sum(axis=1, keepdims=True)
+        return softmax(layer.mean(axis=(1, 2)) @ self.weights + self.biases[-1], axis=1)
 
     def _patches(self, rows: NDArray) -> NDArray:
         """Return standardized patches, (n, size, size, 1)."""

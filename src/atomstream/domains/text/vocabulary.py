@@ -76,15 +76,7 @@ class Vocabulary:
         if self.kind not in KINDS:
             raise ValueError(f"vectorizer={self.kind!r} is unknown; known are {', '.join(KINDS)}.")
         for name in ("n_features", "min_df"):
-            value = getattr(self, name)
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | np.integer)
-                or not 1 <= value < 2**31
-            ):
-                raise ValueError(
-                    f"{name} must be a whole number from 1 to 2^31 - 1, got {value!r}."
-                )
+            check_count(name, getattr(self, name), most=2**31 - 1)
         words = self.stop_words
         listed = isinstance(words, list | tuple | set | frozenset) and all(
             isinstance(word, str) for word in words
@@ -211,14 +203,10 @@ class Vocabulary:
         if self.kind == "hashing":
             columns, n_features = self._hashed(words), self.n_features
         else:
-            known = {
-                word: place
-                for place, word in enumerate(self.names if self.names is not None else ())
-            }
-            columns, n_features = (
-                np.array([known.get(word, -1) for word in words], dtype=np.int64),
-                len(known),
-            )
+            names: Any = self.names
+            known = {word: place for place, word in enumerate(names)}
+            columns = np.array([known.get(word, -1) for word in words], dtype=np.int64)
+            n_features = len(known)
         rows = sp.coo_array(counts)
         places = columns[rows.col] if len(words) else rows.col
         good = places >= 0
