@@ -12,7 +12,7 @@ from sklearn.decomposition import NMF
 import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
 from atomstream.exceptions import InputError
-from atomstream.io.budget import max_memory
+from atomstream.io.source import max_memory
 from atomstream.io.video import as_array, as_frames
 from atomstream.watch.callbacks import History
 

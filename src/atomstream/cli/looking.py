@@ -24,9 +24,8 @@ from atomstream.looks.look import look_of
 from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
 from atomstream.looks.record import Record, Table, cell
 from atomstream.looks.report import write_figures
-from atomstream.runs.notes import making_sense
 from atomstream.runs.record import open_record
-from atomstream.runs.task import forward_warnings
+from atomstream.runs.task import forward_warnings, making_sense
 from atomstream.watch.lives import lives_of
 
 BAR = 24  # signs of a full bar on the screen

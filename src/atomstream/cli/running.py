@@ -23,10 +23,16 @@ from atomstream.cli.options import (
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.notes import making_sense
 from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
-from atomstream.runs.task import Task, as_input_error, forward_warnings, task_named, task_of
+from atomstream.runs.task import (
+    Task,
+    as_input_error,
+    forward_warnings,
+    making_sense,
+    task_named,
+    task_of,
+)
 from atomstream.watch.callbacks import LearningBar
 
 STOPPING = (

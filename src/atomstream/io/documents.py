@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.exceptions import InputError
-from atomstream.io.heads import chosen
-from atomstream.io.lines import text_lines, whole_text
+from atomstream.io.lines import chosen, text_lines, whole_text
 from atomstream.io.source import fingerprint, reading
 
 TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")

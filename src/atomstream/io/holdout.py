@@ -1,4 +1,4 @@
-"""Rows that are never learned from: a small sample of the stream, to judge what was learned."""
+"""Rows that are not learned from: those that a model refuses, and a sample to judge by."""
 
 from __future__ import annotations
 
@@ -128,3 +128,27 @@ def _mixed(ids: NDArray, seed: int) -> NDArray:
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return key ^ (key >> np.uint64(31))
+
+
+def bad_rows(X: Any, *, missing: bool, nonnegative: bool) -> NDArray:
+    """Return which rows a model refuses; lines that could not be read are all missing.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_rows, n_features)
+    missing : bool
+        Whether the model takes missing entries; a row without any other is refused all the same.
+    nonnegative : bool
+        Whether it refuses negative ones.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_rows,)
+        False for sparse rows, in which nothing is missing.
+    """
+    if sp.issparse(X):
+        return np.zeros(X.shape[0], bool)
+    unknown = np.isnan(X)
+    bad: NDArray = unknown.all(axis=1) if missing else unknown.any(axis=1)
+    bad |= np.isinf(X).any(axis=1)
+    return bad | (X < 0).any(axis=1) if nonnegative else bad

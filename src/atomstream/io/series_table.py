@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.exceptions import InputError
-from atomstream.io.budget import need
-from atomstream.io.heads import Naming, chosen
+from atomstream.io.lines import Naming, chosen
 from atomstream.io.outputs import write_table
-from atomstream.io.source import InputOptions, reading
+from atomstream.io.source import InputOptions, need, reading
 from atomstream.io.table import DelimitedTable
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")

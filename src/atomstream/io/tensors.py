@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays
-from atomstream.io.budget import need
-from atomstream.io.heads import chosen
 from atomstream.io.inputs import check_axes, open_inputs, reader_of
-from atomstream.io.source import Block, InputOptions, Source, check_numeric, files_of, reading
+from atomstream.io.lines import chosen
+from atomstream.io.source import Block, InputOptions, Source, check_numeric, files_of, need, reading
 
 NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
 NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files

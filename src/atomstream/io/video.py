@@ -16,10 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
-from atomstream.io.budget import need
-from atomstream.io.images import ENDINGS, LUMA, is_color, load_image
-from atomstream.io.inputs import open_inputs
-from atomstream.io.source import InputOptions, Source, files_of, fingerprint, reading, row_blocks
+from atomstream.io.images import LUMA, is_color, load_image
+from atomstream.io.inputs import ENDINGS, open_inputs
+from atomstream.io.source import (
+    InputOptions,
+    Source,
+    files_of,
+    fingerprint,
+    need,
+    reading,
+    row_blocks,
+)
 
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts

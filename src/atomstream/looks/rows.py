@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from atomstream.base.checks import counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.bad_rows import bad_rows
 from atomstream.io.feed import Feed, Position
-from atomstream.io.heads import Naming
+from atomstream.io.holdout import bad_rows
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import open_inputs
+from atomstream.io.lines import Naming
 from atomstream.io.outputs import Labels
 from atomstream.io.source import InputOptions, divide_alike
 from atomstream.looks import drawings, sections

@@ -20,9 +20,8 @@ from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
 from atomstream.files.codec import write_model
 from atomstream.io.files import PART, make_folder, sync_folder, whole_file
 from atomstream.io.source import Input
-from atomstream.runs.notes import read_checkpoint
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
-from atomstream.runs.task import Task, as_input_error, task_named
+from atomstream.runs.task import Task, as_input_error, read_checkpoint, task_named
 from atomstream.watch.history import Trace
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ import numpy as np
 from atomstream.base.progress import compiling
 from atomstream.exceptions import InputError
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.notes import history_of
-from atomstream.runs.task import Task, forward_warnings
+from atomstream.runs.task import Task, forward_warnings, history_of
 from atomstream.watch.callbacks import Callback, History, Learner
 from atomstream.watch.history import changeovers
 from atomstream.watch.lives import lives_of

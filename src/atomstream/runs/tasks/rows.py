@@ -18,12 +18,10 @@ from atomstream.base.parameters import number, one_of, whole
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.bad_rows import bad_rows
 from atomstream.io.feed import Piece
-from atomstream.io.heads import Naming
-from atomstream.io.holdout import Holdout
-from atomstream.io.images import Pictures
+from atomstream.io.holdout import Holdout, bad_rows
 from atomstream.io.inputs import STANDARD_INPUT, axes_of, check_axes, open_inputs, register_reader
+from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, divide_alike
 from atomstream.loop.scaling import dominance
 from atomstream.runs.settings import Settings, checkpoints, option, sets
@@ -227,7 +225,7 @@ class RowsTask(PassesTask):
         divide_alike(self.sources, self.sources[0].deviation)
         self.n_missing = self.n_entries = self.n_skipped = 0
         self.holdout = Holdout(settings.holdout, settings.seed)
-        self.unit = "patch" if isinstance(self.sources[0], Pictures) else "row"
+        self.unit = self.sources[0].unit
         self.names = next((source.names for source in self.sources if source.names), None)
 
     @property
