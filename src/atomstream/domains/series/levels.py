@@ -147,7 +147,7 @@ class LastKnown:
         )
 
 
-def n_errors_needed(coverage: float) -> int:
+def min_errors(coverage: float) -> int:
     """Return the number of past errors that a band of this coverage needs."""
     return math.ceil(round(coverage / (1 - coverage), 9))
 
