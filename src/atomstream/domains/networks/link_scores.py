@@ -36,7 +36,7 @@ def around(matrix: Any, rows: NDArray, columns: NDArray, directed: bool) -> dict
     directed : bool
         Whether degrees are those of both directions together.
     """
-    from atomstream._kernels.links import paths
+    from atomstream._kernels.short_paths import paths
 
     into = sp.csr_array(matrix.T)
     into.sort_indices()
