@@ -26,7 +26,7 @@ from fuzz_kinds import KINDS, run_of, words
 
 import atomstream
 from atomstream.exceptions import InputError, ModelFileError
-from atomstream.io import budget, hdf5
+from atomstream.io import hdf5, source
 
 REFUSED = (InputError, ModelFileError)
 POOL = 200  # damaged files of each kind that are damaged further
@@ -186,7 +186,7 @@ def main(arguments=None):
     warnings.simplefilter("ignore")
     folder = Path(given.folder or tempfile.mkdtemp())
     folder.mkdir(exist_ok=True)
-    budget.max_memory.set(10**8)
+    source.max_memory.set(10**8)
     hdf5.ended = ended
     # The HDF5 library takes the memory that a damaged file claims before anybody can ask.
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))

@@ -105,6 +105,18 @@ MUTATIONS = [
     ("test_bounded_loadings_learn_at_every_scale",
      "float(np.linalg.eigvalsh(gram)[-1]), TINY)\n    point",
      "float(np.linalg.eigvalsh(gram)[-1]), 1.0)\n    point"),
+    ("test_the_best_learns_from_all_rows",
+     "np.maximum(made[-1] + self", "np.maximum(made[0] + self"),
+    ("test_learning_comes_near_the_batch_factorization",
+     "idle = np.where(used, 0.0, self.idle + delta.mass)", "idle = self.idle + delta.mass"),
+    ("test_a_small_video_is_learned_until_it_settles_and_its_change_is_found",
+     "SETTLED = 1e-3", "SETTLED = 0.1"),
+    ("test_the_features_and_atoms_that_changed_are_named_and_so_is_when",
+     "self.statistic > UNDER_WAY else 0", "self._sum > 0 else self.since"),
+    ("test_atoms_that_are_used_more_or_less_are_named_though_the_loss_stays",
+     "self.statistic > UNDER_WAY else 0", "self._sum > 0 else self.since"),
+    ("test_the_tutorial_on_gene_programs_finds_the_known_kinds_of_blood_cells",
+     "(self._next(X, horizon) for X in batches)", "(self._next(X[:40], horizon) for X in batches)"),
 ]
 # fmt: on
 

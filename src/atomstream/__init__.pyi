@@ -67,7 +67,7 @@ from .files.codec import save as save
 from .files.registry import trusted_types as trusted_types
 from .looks import live as live
 from .looks import plots as plots
-from .runs.reporting import report as report
+from .runs.record import report as report
 from .watch import lives as lives
 from .watch import loggers as loggers
 

@@ -12,7 +12,7 @@ from sklearn.decomposition import NMF
 import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
 from atomstream.exceptions import InputError
-from atomstream.io.budget import max_memory
+from atomstream.io.source import max_memory
 from atomstream.io.video import as_array, as_frames
 from atomstream.watch.callbacks import History
 
@@ -557,18 +557,21 @@ def flame_and_noise(seed, n=36, height=40, width=30):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Maximum number of iterations")  # of the batch method
 def test_a_small_video_is_learned_until_it_settles_and_its_change_is_found(room):
+    ends = []
     for seed in (0, 1, 2, 7, 19):  # ten passes in batches of 256 miss the change of 0, 7 and 19
         frames = flame_and_noise(seed)
         rows = frames.reshape(72, -1).T
         model = VideoDictionary(5, mode="pixels", random_state=seed).fit(frames)
         first = VideoDictionary(5, mode="pixels", n_epochs=1, random_state=seed).fit(frames)
         assert model.settled_
-        settled = model.learner_.stationarity(rows)
-        room.error(settled, at_most=0.1 * first.learner_.stationarity(rows))
         batch = NMF(5, init="nndsvda", max_iter=1000, tol=1e-4).fit(rows)
         error = np.sum((batch.transform(rows) @ batch.components_ - rows) ** 2) / (2 * len(rows))
-        room.ratio(model.learner_.objective(rows) / error, at_most=1.05)
+        ends.append(model.learner_.objective(rows) / error)
+        room.error(
+            model.learner_.stationarity(rows), at_most=0.1 * first.learner_.stationarity(rows)
+        )
         room.error(np.abs(model.change_points().times - 36).min(initial=9), at_most=1)
+    room.ratio(np.median(ends), at_most=1.006)
 
 
 def test_passes_that_settle_can_be_stopped_and_continued():

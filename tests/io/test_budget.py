@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from atomstream.base import machine
 from atomstream.cli import main
 from atomstream.exceptions import InputError
-from atomstream.io import budget, open_inputs
+from atomstream.io import open_inputs, source
 from atomstream.io.series_table import read_series
 from atomstream.io.tensors import open_tensor
 
@@ -23,9 +23,9 @@ MEGABYTE = 10**6
 @pytest.fixture(autouse=True)
 def small():
     """Reading may take 200 MB, and takes no 100 of them to find out."""
-    before = budget.max_memory.set(200 * MEGABYTE)
+    before = source.max_memory.set(200 * MEGABYTE)
     yield
-    budget.max_memory.reset(before)
+    source.max_memory.reset(before)
 
 
 def header(shape, dtype="<f8", fortran=False):
@@ -209,7 +209,7 @@ def test_a_table_of_series_is_left_as_soon_as_it_needs_too_much(tmp_path, packed
     with gzip.open(path, "wb") if packed else path.open("wb") as file:
         for _ in range(30):
             file.write(b"1," * 49_999 + b"1\n")
-    budget.max_memory.set(5 * MEGABYTE)
+    source.max_memory.set(5 * MEGABYTE)
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=r"needs about .* allowed are 5 MB"):
@@ -240,16 +240,16 @@ def test_a_table_of_series_takes_little_more_memory_than_its_numbers(tmp_path, p
 
 
 def test_half_of_the_smallest_limit_there_is_by_default(tmp_path, monkeypatch):
-    budget.max_memory.set(None)
+    source.max_memory.set(None)
     (tmp_path / "memory.max").write_text("3000000\n")
     monkeypatch.setattr(machine, "GROUPS", tmp_path)
     machine.memory_there.cache_clear()
     try:
-        budget.need(1.5e6, "It")
+        source.need(1.5e6, "It")
         with pytest.raises(InputError, match=r"allowed are 1.5 MB, half of what there is"):
-            budget.need(1.6e6, "It")
+            source.need(1.6e6, "It")
         (tmp_path / "memory.max").write_text("max\n")
         machine.memory_there.cache_clear()
-        budget.need(1.6e6, "It")
+        source.need(1.6e6, "It")
     finally:
         machine.memory_there.cache_clear()

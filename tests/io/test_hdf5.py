@@ -7,8 +7,8 @@ import pytest
 
 from atomstream import cells
 from atomstream.exceptions import InputError
-from atomstream.io import budget, hdf5, hdf5_trial
-from atomstream.io.arrays import hdf5 as table_of
+from atomstream.io import InputOptions, hdf5, hdf5_trial, source
+from atomstream.io.hdf5 import hdf5 as table_of
 
 h5py = pytest.importorskip("h5py", reason="needs h5py, of the extra io")
 
@@ -34,11 +34,11 @@ def test_a_healthy_file_is_tried_once_and_read(path, monkeypatch):
     calls, ended = [], hdf5.ended
     monkeypatch.setattr(hdf5, "ended", lambda *args: calls.append(args) or ended(*args))
     for _ in range(3):
-        (block,) = table_of(path, "x").blocks(0, 0)
+        (block,) = table_of(path, InputOptions(key="x")).blocks(0, 0)
         assert block.X.tolist() == np.arange(12.0).reshape(4, 3).tolist()
     assert len(calls) == 1
     path.write_bytes(path.read_bytes() + b" ")  # another file
-    table_of(path, "x")
+    table_of(path, InputOptions(key="x"))
     assert len(calls) == 2
 
 
@@ -49,18 +49,18 @@ def test_a_file_in_which_the_library_walks_in_circles_is_refused_in_time(path, m
     with pytest.raises(InputError, match=r"x\.h5 is damaged: .* did not find its end in 3 s"):
         cells.read(path)
     assert time.monotonic() - began < 30
-    assert table_of(path, "x").n_rows == 4  # which does not need the names
+    assert table_of(path, InputOptions(key="x")).n_rows == 4  # which does not need the names
 
 
 def test_what_takes_too_much_memory_is_refused(path):
     with h5py.File(path, "a") as file:
         file.create_dataset("wide", shape=(4, 2**28), dtype=h5py.string_dtype(), chunks=(1, 4096))
-    limit = budget.max_memory.set(10**8)
+    limit = source.max_memory.set(10**8)
     try:
         with pytest.raises(InputError, match="more than 100 MB of memory to be opened"):
             hdf5.opened(path, contents=True)
     finally:
-        budget.max_memory.reset(limit)
+        source.max_memory.reset(limit)
 
 
 def test_a_library_that_breaks_down_takes_another_process_along(path, monkeypatch, tmp_path):

@@ -22,9 +22,9 @@ from atomstream.io import feed as feed_module
 from atomstream.io import lines, source, table
 from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
-from atomstream.io.heads import Naming
-from atomstream.io.images import ENDINGS, Pictures, load_image
-from atomstream.io.inputs import KINDS, open_inputs
+from atomstream.io.images import Pictures, load_image
+from atomstream.io.inputs import ENDINGS, KINDS, open_inputs
+from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, Source, numbered
 from atomstream.streams import patches
 
@@ -385,7 +385,7 @@ def test_modes_of_images_are_brought_to_zero_and_one(tmp_path, mode, pixel, grey
     Image.new(mode, (5, 4), pixel).save(path)
     assert_allclose(load_image(path, color=False), np.full((4, 5), grey), atol=1e-6)
     assert load_image(path, color=True).shape == (4, 5, 3)
-    assert not Pictures([path], 2, grey=False, per_image=9, center=None, seed=0).color
+    assert not Pictures([path], InputOptions(patch=2)).color
 
 
 def test_colour_and_grey(tmp_path):
@@ -402,7 +402,8 @@ def test_colour_and_grey(tmp_path):
 @pytest.mark.slow
 def test_standard_input_is_read_as_it_comes_and_numbered_on():
     code = (
-        "from atomstream.io.inputs import *\n"
+        "from atomstream.io.feed import Feed, Position\n"
+        "from atomstream.io.inputs import open_inputs\n"
         "for piece in Feed(open_inputs(['-']), 2).batches(Position(0, 0, 10)):\n"
         "    print(piece.X.tolist(), piece.after.row, flush=True)\n"
     )

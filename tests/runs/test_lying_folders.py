@@ -12,7 +12,7 @@ from commands import refused
 import atomstream
 from atomstream.cli import main
 from atomstream.files.codec import read_model, write_model
-from atomstream.runs.notes import NOTES, read_checkpoint
+from atomstream.runs.task import NOTES, read_checkpoint
 
 GOLDEN = Path(__file__).parents[1] / "golden/runs"
 RUNS = sorted(path.parent.name for path in GOLDEN.glob("*/run.toml"))

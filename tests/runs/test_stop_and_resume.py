@@ -11,8 +11,8 @@ import pytest
 from commands import run
 
 from atomstream.files.archive import read_archive
+from atomstream.runs import TASKS
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.task import TASKS
 
 # Each kind of run: the command, and at least how many sessions it takes when each learns one step.
 KINDS = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from atomstream.io.budget import max_memory
+from atomstream.io.source import max_memory
 from atomstream.runs.settings import Settings, without_none
 
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -16,8 +16,7 @@ from atomstream.cluster.gathering import done
 from atomstream.cluster.rounds import Job, Span
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Reading, packed
-from atomstream.io.files import make_folder
-from atomstream.io.places import Place, Storage, place_of, write_whole
+from atomstream.io.files import Place, Storage, make_folder, place_of, write_whole
 
 INDEX = "codes.json"
 BATCH = 4096  # rows coded at a time

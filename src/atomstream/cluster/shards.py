@@ -12,9 +12,9 @@ import numpy as np
 
 from atomstream.base.checks import check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
-from atomstream.io.images import ENDINGS, Pictures
-from atomstream.io.inputs import check_axes, reader_of
-from atomstream.io.places import Place, Storage, Window, found, place_of, version_of
+from atomstream.io.files import Place, Storage, Window, found, place_of, version_of
+from atomstream.io.images import Pictures
+from atomstream.io.inputs import ENDINGS, check_axes, reader_of, rows_of
 from atomstream.io.source import InputOptions, Source, reading
 
 LINES = (".csv", ".tsv", ".jsonl")
@@ -310,12 +310,7 @@ def _source(place: Any, uri: str, options: InputOptions) -> Source:
     if reader is None:
         raise InputError(f"{uri} has an ending that is not known.")
     with reading(uri):
-        rows = reader(place, options)
-    if isinstance(rows, Source):
-        return rows
-    from atomstream.io.arrays import Sliced
-
-    return Sliced(rows, place, [place], options.sample_axes)
+        return rows_of(place, reader, options)
 
 
 def _images(uri: str, storage: Storage) -> list[str]:
@@ -335,14 +330,7 @@ def _pictures(
 ) -> Pictures:
     places: list[Any] = [place_of(image, storage) for image in images]
     # Shards draw their patches at different places.
-    return Pictures(
-        places,
-        options.patch,
-        grey=options.grey,
-        per_image=options.per_image,
-        center=options.center,
-        seed=options.seed + number,
-    )
+    return Pictures(places, replace(options, seed=options.seed + number))
 
 
 def _digest(parts: Any) -> str:

@@ -5,8 +5,8 @@ No class is looked up by a name from a file anywhere else.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import is_dataclass
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -43,7 +43,7 @@ VALUES = {
     "Normalized": "atomstream.dictionaries.normalized",
     "PatchClassifier": "atomstream.domains.images.patch_classes",
     "LowRank": "atomstream.dictionaries.low_rank",
-    "RankChoice": "atomstream.estimators._rank_choice",
+    "RankChoice": "atomstream.estimators._agreement",
     "Reactive": "atomstream.loop.reactive",
     "RowDraws": "atomstream.base.bootstrap",
     "Rows": "atomstream.dictionaries.rows",
@@ -84,18 +84,31 @@ def value_class(name: str) -> Any:
 
 
 def part_class(name: str) -> Any:
-    """Return the class of a part of the library."""
+    """Return the class of a part of the library.
+
+    Raises
+    ------
+    KeyError
+        For names of no part.
+    """
     if name in DOMAIN_PARTS:
         return getattr(import_module(DOMAIN_PARTS[name]), name)
-    return library_parts()[name]
+    for module in map(import_module, PART_MODULES):
+        if name in module.__all__ and _is_part(module, name):
+            return getattr(module, name)
+    raise KeyError(name)
 
 
-@cache
+def _is_part(module: Any, name: str) -> bool:
+    """Return whether a public name is a part; only this one is loaded, where names are lazy."""
+    public = getattr(module, name)
+    return isinstance(public, type) and is_dataclass(public)
+
+
 def library_parts() -> dict[str, type]:
-    """Return the parts of algorithms by their names."""
+    """Return the parts of algorithms by their names; it loads all of them."""
     modules = map(import_module, PART_MODULES)
-    public = ((name, getattr(module, name)) for module in modules for name in module.__all__)
-    return {name: part for name, part in public if isinstance(part, type) and is_dataclass(part)}
+    return {n: part_class(n) for module in modules for n in module.__all__ if _is_part(module, n)}
 
 
 def trusted_types() -> list[str]:
@@ -128,7 +141,8 @@ def tag_of(value: object) -> str:
         return "model"
     if VALUES.get(name) == module:
         return "changing"
-    if DOMAIN_PARTS.get(name) == module or library_parts().get(name) is kind:
-        return "part"
+    with suppress(KeyError):
+        if part_class(name) is kind:
+            return "part"
     own = not module.startswith("atomstream.") and (is_dataclass(kind) or hasattr(kind, "SAVED"))
     return "own" if own else ""

@@ -20,10 +20,17 @@ from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io import lines
-from atomstream.io.budget import need, size_of
-from atomstream.io.hdf5 import opened
-from atomstream.io.source import Block, Source, check_numeric, files_of, numbered, row_blocks
-from atomstream.streams import CubeRows
+from atomstream.io.source import (
+    Block,
+    InputOptions,
+    Source,
+    check_numeric,
+    files_of,
+    need,
+    numbered,
+    row_blocks,
+    size_of,
+)
 
 MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
@@ -95,22 +102,26 @@ class Sliced(_Array):
             yield numbered(part if dense is None else dense, rows.start)
 
 
-def _as_rows(array: Any, axes: Sequence[int], name: str) -> CubeRows:
+def _as_rows(array: Any, axes: Sequence[int], name: str) -> Any:
     """Return an array as rows that run through some of its axes."""
+    from atomstream.streams import CubeRows  # few arrays name their axes
+
     try:
         return CubeRows(array, axes)
     except ValueError as error:
         raise InputError(f"{name}: {error}") from None
 
 
-def npy(path: Path, axes: Axes = None) -> Source:
+def npy(path: Path, options: InputOptions) -> Source:
     """Open a .npy file as a memory map."""
     with path.open("rb") as file:
         if file.read(6) != b"\x93NUMPY":  # numpy would offer to unpickle it
             raise InputError(f"{path} cannot be read: it is no .npy file.")
-    if not isinstance(path, Path):
-        return Sliced(_Stored(str(path), path.open()), path, [path], axes)
-    return Sliced(np.load(path, mmap_mode="r", allow_pickle=False), path, [path], axes)
+    if isinstance(path, Path):
+        array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    else:
+        array = _Stored(str(path), path.open())
+    return Sliced(array, path, [path], options.sample_axes)
 
 
 class _Stored:
@@ -162,7 +173,7 @@ class _Stored:
         return np.frombuffer(data, self.dtype)
 
 
-def matrix_market(path: Path) -> Source:
+def matrix_market(path: Path, _options: InputOptions) -> Source:
     """Open a Matrix Market file, dense or sparse; it is read as a whole, as its order is free."""
     matrix = read_matrix_market(path)
     return Sliced(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, path, [path])
@@ -209,31 +220,14 @@ def _check_claims(path: Path, file: Any, size: int) -> None:
     need(40 * n_entries + 16 * n_rows if counted else 16 * n_entries, str(path))
 
 
-def zarr_array(path: Path, key: str | None, axes: Axes = None) -> Source:
-    """Open a Zarr array, or the only array (or the one named ``key``) of a Zarr group."""
+def zarr_array(path: Path, options: InputOptions) -> Source:
+    """Open a Zarr array, or the only array (or the one that is named) of a Zarr group."""
     storage = dict(getattr(path, "storage", ())) or None
     node = library("zarr", "Zarr stores").open(str(path), mode="r", storage_options=storage)
-    array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), key)]
+    array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), options.key)]
     need(2 * math.prod(array.chunks) * array.dtype.itemsize, f"A chunk of {path}")
-    return Sliced(array, path, files_of(path) if isinstance(path, Path) else [path], axes)
-
-
-def hdf5(path: Path, key: str | None, axes: Axes = None) -> Source:
-    """Open the only dataset with two axes or more of an HDF5 file, or the one named ``key``."""
-    tables: dict[str, Any] = {}
-
-    def note(name: str, node: Any) -> None:
-        """Keep a dataset of numbers."""
-        if hasattr(node, "dtype") and node.dtype.kind in "fiub" and len(node.shape) > 1:
-            tables[name] = node
-
-    opened(path).visititems(note)
-    array = tables[chosen(path, tables, key)]
-    if array.external or array.is_virtual:
-        raise InputError(f"{array.name!r} of {path} lies in other files; give these.")
-    chunk = math.prod(array.chunks or ()) * array.dtype.itemsize
-    need(2 * chunk, f"A chunk of {path}")
-    return Sliced(array, path, [path], axes)
+    files = files_of(path) if isinstance(path, Path) else [path]
+    return Sliced(array, path, files, options.sample_axes)
 
 
 def check_archive(path: Path) -> None:
@@ -242,16 +236,16 @@ def check_archive(path: Path) -> None:
         need(2 * member.size * member.dtype.itemsize, member.name)
 
 
-def npz(path: Path, key: str | None, axes: Axes = None) -> Source:
+def npz(path: Path, options: InputOptions) -> Source:
     """Open a .npz file: one of its dense arrays, or the sparse matrix that scipy wrote.
 
     An array whose axes of the samples are named is loaded as a whole.
     """
-    members = _members(path)
-    if {*PARTS, "shape"} <= members.keys() and key is None:
+    members, axes = _members(path), options.sample_axes
+    if {*PARTS, "shape"} <= members.keys() and options.key is None:
         return _sparse(path, members)
     tables = {name: member for name, member in members.items() if member.is_table}
-    member = tables[chosen(path, tables, key)]
+    member = tables[chosen(path, tables, options.key)]
     return Sliced(member if axes is None else member.whole, member.name, [path], axes)
 
 

@@ -12,13 +12,13 @@ import scipy.sparse as sp
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
-from atomstream.io.edge_columns import (
+from atomstream.io.edge_tables import (
     EdgeOptions,
     EdgeTable,
     check_no_weight,
+    read_edge_list,
     weight_attribute,
 )
-from atomstream.io.edge_lists import read_edge_list
 from atomstream.io.source import reading
 
 

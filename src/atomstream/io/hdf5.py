@@ -8,6 +8,7 @@ memory.
 
 from __future__ import annotations
 
+import math
 import subprocess
 from functools import lru_cache
 from multiprocessing.spawn import get_executable
@@ -17,10 +18,29 @@ from typing import Any
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io import hdf5_trial
-from atomstream.io.budget import allowed, size_of
+from atomstream.io.arrays import Sliced, chosen
+from atomstream.io.source import InputOptions, Source, allowed, need, size_of
 
 SECONDS, BYTES = 20.0, 5_000_000  # that a trial may take, and bytes that give it a second more
 LIBRARIES = 2 << 30  # address space that Python and its libraries take
+
+
+def hdf5(path: Path, options: InputOptions) -> Source:
+    """Open the only dataset with two axes or more of an HDF5 file, or the one that is named."""
+    tables: dict[str, Any] = {}
+
+    def note(name: str, node: Any) -> None:
+        """Keep a dataset of numbers."""
+        if hasattr(node, "dtype") and node.dtype.kind in "fiub" and len(node.shape) > 1:
+            tables[name] = node
+
+    opened(path).visititems(note)
+    array = tables[chosen(path, tables, options.key)]
+    if array.external or array.is_virtual:
+        raise InputError(f"{array.name!r} of {path} lies in other files; give these.")
+    chunk = math.prod(array.chunks or ()) * array.dtype.itemsize
+    need(2 * chunk, f"A chunk of {path}")
+    return Sliced(array, path, [path], options.sample_axes)
 
 
 def opened(path: Path, *, contents: bool = False) -> Any:

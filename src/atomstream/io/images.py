@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
-from atomstream.io.budget import need
-from atomstream.io.source import Block, Source, reading
+from atomstream.io.source import Block, InputOptions, Source, need, reading
 from atomstream.streams import patch_view, take
 
-ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
 # Of red, green and blue in grey (ITU-R BT.601), with the four digits that saved ColorRestorers have
 # learned with: more digits would change what they restore.
 LUMA = np.array([0.2989, 0.5870, 0.1140])
@@ -34,32 +32,20 @@ class Pictures(Source):
     Parameters
     ----------
     paths : list of path
-    size : int
-        Height and width of a patch.
-    grey : bool
-        Whether to convert to grey. Otherwise all images are read in colour if any has colour.
-    per_image : int
-        Number of patches drawn from each image in a pass, or all if there are fewer.
-    center : {"patch"} or None
-        "patch" subtracts the mean of each patch.
-    seed : int
+    options : InputOptions
+        ``patch``, ``grey`` (without it all images are read in colour if any has colour),
+        ``per_image`` (all patches of an image that has fewer), ``center`` and ``seed``.
     """
 
-    def __init__(
-        self,
-        paths: list[Path],
-        size: int,
-        *,
-        grey: bool,
-        per_image: int,
-        center: str | None,
-        seed: int,
-    ) -> None:
+    unit = "patch"
+
+    def __init__(self, paths: list[Path], options: InputOptions) -> None:
+        size, grey = options.patch, options.grey
         library("PIL", "Images")  # before any file is looked at
         folder = getattr(paths[0], "parent", paths[0])
         self.name = str(paths[0]) if len(paths) == 1 else f"{folder} ({len(paths)} images)"
         self.paths = self.files = paths
-        self._size, self._center, self._seed = size, center, seed
+        self._size, self._center, self._seed = size, options.center, options.seed
         heads = [_head(path) for path in paths]
         for path, head in zip(paths, heads, strict=True):
             need(head.height * head.width * (3 if head.color and not grey else 1) * 9, str(path))
@@ -73,7 +59,7 @@ class Pictures(Source):
         self._pixels = np.array([head.height * head.width for head in heads])
         self._across = [head.width - size + 1 for head in heads]
         places = [(head.height - size + 1) * (head.width - size + 1) for head in heads]
-        self._places, self._counts = np.array(places), np.minimum(places, per_image)
+        self._places, self._counts = np.array(places), np.minimum(places, options.per_image)
         self.n_rows = int(self._counts.sum())
         self.shape = (size, size, 3) if self.color else (size, size)
         self.n_features = int(np.prod(self.shape))
@@ -90,7 +76,7 @@ class Pictures(Source):
 
     def place(self, number: int) -> str:
         """Return where a patch lies, by its id: the image, and its upper left pixel."""
-        image, place = number >> 40, number % (1 << 40)
+        image, place = number >> 40, number % (1 << 40)  # as `_mixed` packs them
         row, column = divmod(place, self._across[image])
         return f"{Path(self.paths[image]).name}, row {row}, column {column}"
 

@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from atomstream.exceptions import InputError
-from atomstream.io import arrays
-from atomstream.io.images import ENDINGS, Pictures
-from atomstream.io.source import InputOptions, Source, reading
-from atomstream.io.table import DelimitedTable, JsonTable, ParquetTable
+from atomstream.io.source import InputOptions, Source, existing, reading
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 
-
-def _zarr(path: Path, options: InputOptions) -> Source:
-    return arrays.zarr_array(path, options.key, options.sample_axes)
-
-
-def _hdf5(path: Path, options: InputOptions) -> Source:
-    return arrays.hdf5(path, options.key, options.sample_axes)
-
-
-KINDS: dict[str, Reader] = {
-    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), DelimitedTable),
-    **dict.fromkeys((".jsonl", ".jsonl.gz"), JsonTable),
-    ".parquet": ParquetTable,
-    ".npy": lambda path, options: arrays.npy(path, options.sample_axes),
-    ".npz": lambda path, options: arrays.npz(path, options.key, options.sample_axes),
-    **dict.fromkeys((".mtx", ".mtx.gz"), lambda path, _: arrays.matrix_market(path)),
-    **dict.fromkeys((".zarr", ".zarr.zip"), _zarr),
-    **dict.fromkeys((".h5", ".hdf5"), _hdf5),
+# Readers by the endings of files; those of the package by their place, loaded when a file comes.
+KINDS: dict[str, Reader | str] = {
+    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "table:DelimitedTable"),
+    **dict.fromkeys((".jsonl", ".jsonl.gz"), "table:JsonTable"),
+    ".parquet": "table:ParquetTable",
+    ".npy": "arrays:npy",
+    ".npz": "arrays:npz",
+    **dict.fromkeys((".mtx", ".mtx.gz"), "arrays:matrix_market"),
+    **dict.fromkeys((".zarr", ".zarr.zip"), "arrays:zarr_array"),
+    **dict.fromkeys((".h5", ".hdf5"), "hdf5:hdf5"),
 }
+ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
 STANDARD_INPUT = "-"
 
 
@@ -71,7 +62,13 @@ def reader_of(path: Path) -> Reader | None:
     """Return what reads files of rows with such a name; None if nothing does."""
     name = path.name.lower()
     # The longest ending first: one's own ".gaia.csv" must not be read as ".csv".
-    return next((KINDS[end] for end in sorted(KINDS, key=len)[::-1] if name.endswith(end)), None)
+    found = next((KINDS[end] for end in sorted(KINDS, key=len)[::-1] if name.endswith(end)), None)
+    return _loaded(found) if isinstance(found, str) else found
+
+
+def _loaded(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(f"atomstream.io.{module}"), name)
 
 
 def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> list[Source]:
@@ -110,30 +107,18 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
         else:
             images.extend(opened)
     _check_together(sources, images, options)
-    if not images:
-        return sources
-    return [
-        Pictures(
-            images,
-            options.patch,
-            grey=options.grey,
-            per_image=options.per_image,
-            center=options.center,
-            seed=options.seed,
-        )
-    ]
+    return [_loaded("images:Pictures")(images, options)] if images else sources
 
 
 def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
     """Return an input as a source, or the image files that it stands for."""
     if name == STANDARD_INPUT:
-        return DelimitedTable(None, options)
+        source: Source = _loaded("table:DelimitedTable")(None, options)
+        return source
     if not name:
         raise InputError("The name of an input is empty.")
-    path = Path(name)
+    path = existing(name)
     reader = reader_of(path)
-    if not path.exists():
-        raise InputError(f"There is no {name}.")
     if reader is not None:
         return _opened(path, reader, options)
     if path.is_dir():
@@ -164,11 +149,16 @@ def _check_together(sources: list[Source], images: list[Path], options: InputOpt
 def _opened(path: Path, reader: Reader, options: InputOptions) -> Source:
     if path.is_dir() and ".zarr" not in path.name:
         raise InputError(f"{path} is a folder, needed is a file.")
-    with reading(str(path)):
-        rows = reader(path, options)
-        if isinstance(rows, Source):
-            return rows
-        return arrays.Sliced(rows, path, [path], options.sample_axes)
+    return rows_of(path, reader, options)
+
+
+def rows_of(place: Any, reader: Reader, options: InputOptions) -> Source:
+    """Return what a reader makes of a file as a source of rows."""
+    with reading(str(place)):
+        rows = reader(place, options)
+        if not isinstance(rows, Source):
+            rows = _loaded("arrays:Sliced")(rows, place, [place], options.sample_axes)
+        return rows
 
 
 def axes_of(text: str | None) -> tuple[int, ...] | None:
@@ -227,11 +217,10 @@ def check_axes(sources: Sequence[Source], axes: object, n_rows: int | None = Non
     )
 
 
-def images_in(folder: Path) -> list[Path]:
-    """Return the image files in a folder and its subfolders, sorted by name."""
-    images = sorted(
-        path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()
-    )
+def images_in(folder: Path, *, deep: bool = True) -> list[Path]:
+    """Return the image files in a folder, and in its subfolders if deep, sorted by name."""
+    found = folder.rglob("*") if deep else folder.iterdir()
+    images = sorted(path for path in found if path.suffix.lower() in ENDINGS and path.is_file())
     if not images:
         raise InputError(f"The folder {folder} holds no images ({', '.join(sorted(ENDINGS))}).")
     return images

@@ -1,27 +1,70 @@
-"""The interface of inputs: blocks of rows from any row on, and a fingerprint."""
+"""The interface of inputs: blocks of rows, a fingerprint, and how much memory reading may take."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base.machine import memory_there
+from atomstream.base.matrices import Matrix
 from atomstream.exceptions import InputError, NetworkWarning
-from atomstream.io.heads import UNNAMED, Naming
-
-if TYPE_CHECKING:
-    from atomstream.base.matrices import Matrix
+from atomstream.io.lines import UNNAMED, Naming
 
 BLOCK_BYTES = 1 << 22  # size of a block of rows: large enough for speed, small against memory
 WHOLE = 1 << 26  # the digest of files up to this size reads all of them, else 64 places
 PLACES = 64
+MEMORY_SHARE = 0.5  # of the memory of the machine, unless told otherwise
+UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+
+# Bytes that one thing that is read may take; None is `MEMORY_SHARE` of what there is.
+max_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
+
+
+def need(n_bytes: float, what: str) -> None:
+    """Refuse what needs more memory than reading may take.
+
+    Parameters
+    ----------
+    n_bytes : float
+        At its peak, about.
+    what : str
+        What needs it: the subject of a sentence.
+
+    Raises
+    ------
+    InputError
+    """
+    if n_bytes > allowed():
+        most = size_of(allowed()) + ", half of what there is" * (max_memory.get() is None)
+        raise InputError(
+            f"{what} needs about {size_of(n_bytes)} of memory, allowed are {most}; allow more with "
+            "--max-memory where that is right."
+        )
+
+
+def allowed() -> float:
+    """Return the bytes that one thing that is read may take."""
+    told = max_memory.get()
+    return MEMORY_SHARE * memory_there() if told is None else told
+
+
+def size_of(n_bytes: float) -> str:
+    """Return a number of bytes in words, such as "2.1 GB"."""
+    for unit in UNITS:
+        if n_bytes < 1000 or unit == UNITS[-1]:
+            break
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} {unit}"
 
 
 @dataclass(frozen=True)
@@ -68,17 +111,26 @@ class InputOptions:
     sample_axes: Sequence[int] | None = None
 
 
-class Input(Protocol):
-    """An input of a run: its name, and what changes when its content does."""
+class Input:
+    """An input of a run: its name, and what changes when its content does.
+
+    Attributes
+    ----------
+    name : str
+        Name for messages.
+    files : sequence of path
+        What is read; empty for a stream that can be read only once.
+    """
 
     name: str
+    files: Sequence[Path] = ()
 
     def fingerprint(self) -> str | None:
-        """Return a digest of the content; None where it cannot be read twice."""
-        ...
+        """Return a digest of the content; None for a stream that can be read only once."""
+        return fingerprint(self.files) if self.files else None
 
 
-class InputFile:
+class InputFile(Input):
     """One file as the input of a run.
 
     Parameters
@@ -93,12 +145,17 @@ class InputFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path, self.name = Path(path), str(path)
+        self.files = [self.path]
         if not self.path.is_file():
             raise InputError(f"There is no {path}.")
 
-    def fingerprint(self) -> str:
-        """Return a digest of the content."""
-        return fingerprint([self.path])
+
+def existing(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file or folder, which must be there."""
+    found = Path(path)
+    if not found.exists():
+        raise InputError(f"There is no {path}.")
+    return found
 
 
 class Block(NamedTuple):
@@ -118,7 +175,7 @@ class Block(NamedTuple):
     labels: tuple[NDArray, ...] = ()
 
 
-class Source(ABC):
+class Source(Input, ABC):
     """An input of rows of numbers.
 
     Attributes
@@ -149,9 +206,10 @@ class Source(ABC):
         What is read; empty for a stream that can be read only once.
     deviation : ndarray of shape (n_features,), optional
         What the columns are divided by as they are read, where they are.
+    unit : str
+        What a row is called.
     """
 
-    name: str
     n_features: int
     n_rows: int | None = None
     names: list[str] | None = None
@@ -162,8 +220,8 @@ class Source(ABC):
     shape: tuple[int, ...] | None = None
     flattened: tuple[int, ...] | None = None
     takes_axes: bool = False
-    files: Sequence[Path] = ()
     deviation: NDArray | None = None
+    unit: str = "row"
 
     def blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield the rows of a pass from row ``start`` on.
@@ -179,10 +237,6 @@ class Source(ABC):
     @abstractmethod
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield the rows of a pass from row ``start`` on."""
-
-    def fingerprint(self) -> str | None:
-        """Return a digest of the content; None for a stream that can be read only once."""
-        return fingerprint(self.files) if self.files else None
 
 
 @contextmanager

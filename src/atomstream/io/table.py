@@ -19,16 +19,8 @@ from atomstream.base.checks import counted
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.io import lines
-from atomstream.io.budget import need
-from atomstream.io.heads import (
-    NOTHING,
-    chosen,
-    entry_of,
-    head_of,
-    refuse_texts,
-    texts_in,
-)
-from atomstream.io.source import Block, InputOptions, Source, numbered
+from atomstream.io.lines import NOTHING, chosen, entry_of, head_of, refuse_texts, texts_in
+from atomstream.io.source import Block, InputOptions, Source, need, numbered
 
 Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name rows
 

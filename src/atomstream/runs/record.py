@@ -1,4 +1,4 @@
-"""What a run left on disk, or a model in memory, as a `Record` to look at."""
+"""What a run left on disk, or a model in memory, to look at; the report of a model."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.estimators._validation import check_X
 from atomstream.exceptions import InputError
-from atomstream.io.holdout import Holdout
+from atomstream.io.feed import Holdout
 from atomstream.looks.look import look_of
+from atomstream.looks.pages import write_page
 from atomstream.looks.record import Record
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.notes import history_of, making_sense, read_checkpoint
+from atomstream.runs.task import check_model, history_of, making_sense, read_checkpoint
 from atomstream.watch.callbacks import History
 
 
@@ -45,8 +46,8 @@ def open_record(path: Path) -> Record:
         task, settings = run.task(), run.settings()
     if not model.__sklearn_is_fitted__():
         raise InputError(f"{path} holds a model that has not learned anything.")
-    if task is not None:
-        task.check_model(settings, model)
+    if settings is not None:
+        check_model(settings, model)
     with making_sense(path):
         return Record(model, path, notes, task, settings, run, *_beside(model, notes))
 
@@ -101,3 +102,50 @@ def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
         raise ValueError(f"samples of shape {shape} and {n_features} features")
     named = None if holdout.labels is None else [str(label) for label in holdout.labels]
     return shape if good else None, names, history_of(notes), rows, named
+
+
+def report(
+    model: Any, path: str | Path, *, held_out: Any = None, history: History | None = None
+) -> Path:
+    """Write a report on a model: one page with all pictures inside, and each picture as a file.
+
+    It is the report that ``atomstream report`` writes of a saved model. (It is a function and no
+    method because it also reads runs, of which models know nothing.)
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of any kind.
+    path : path
+        A folder, made if needed: it receives ``report.html`` and ``figures/``.
+    held_out : array-like, frame or sparse of shape (n_rows, n_features), optional
+        Rows that the model has not learned from; the report then says how well it explains them.
+        For models of rows.
+    history : callbacks.History, optional
+        The callback that followed the fit; the report then shows the learning curve.
+
+    Returns
+    -------
+    pathlib.Path
+        Path of the page.
+
+    Raises
+    ------
+    InputError
+        For a model that has not learned anything, and where an optional library is missing.
+    ValueError
+        For a path that names a file.
+
+    Examples
+    --------
+    >>> import atomstream, tempfile
+    >>> model = atomstream.OnlineNMF(2, random_state=0).fit([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     atomstream.report(model, folder).name
+    'report.html'
+    """
+    folder = Path(path)
+    if folder.suffix in (".html", ".htm") or folder.is_file():
+        raise ValueError(f"path must name a folder for the report, got {str(path)!r}.")
+    record = record_of(model, held_out=held_out, history=history)
+    return write_page(record, folder, f"a {type(model).__name__}")

@@ -18,11 +18,9 @@ from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
-from atomstream.io.budget import need
 from atomstream.io.hdf5 import opened
-from atomstream.io.heads import chosen
-from atomstream.io.lines import text_lines
-from atomstream.io.source import reading
+from atomstream.io.lines import chosen, text_lines
+from atomstream.io.source import need, reading
 
 BLOCK_CELLS = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart

@@ -13,6 +13,7 @@ from atomstream.domains.images.pixels import as_image, white
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures
 from atomstream.io.inputs import images_in
+from atomstream.io.source import InputOptions
 from atomstream.streams import patch_view, patches
 
 
@@ -66,9 +67,8 @@ def drawn_patches(
         paths = [Path(name) for name in listed]
         files = [file for path in paths for file in (images_in(path) if path.is_dir() else [path])]
         seed, per_image = int(rng.integers(2**31)), -(-n_patches // len(files))
-        source = Pictures(
-            files, size, grey=color is False, per_image=per_image, center=None, seed=seed
-        )
+        how = InputOptions(patch=size, grey=color is False, per_image=per_image, seed=seed)
+        source = Pictures(files, how)
         if color and not source.color:
             raise ValueError(f"{source.name} is grey, but the dictionary has colours.")
         return Drawn(source.shape or (), source.n_rows or 0, _read(Feed([source], batch_size)))

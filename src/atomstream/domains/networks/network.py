@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import NetworkWarning
-from atomstream.io.edge_columns import EdgeOptions, check_no_weight
+from atomstream.io.edge_tables import EdgeOptions, check_no_weight
 from atomstream.io.edges import Entries, entries_of
 
 MOST_BITS = 1 << 23  # bytes of bits that say which nodes are joined: beyond, lists are searched

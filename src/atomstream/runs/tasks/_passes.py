@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from atomstream.exceptions import InputError
-from atomstream.io.budget import need
 from atomstream.io.feed import Feed, Piece, Position
-from atomstream.io.source import Source
+from atomstream.io.source import Source, need
 from atomstream.runs.task import Pace, Task
 from atomstream.watch.callbacks import History
 

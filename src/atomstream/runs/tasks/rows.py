@@ -18,12 +18,9 @@ from atomstream.base.parameters import number, one_of, whole
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.bad_rows import bad_rows
-from atomstream.io.feed import Piece
-from atomstream.io.heads import Naming
-from atomstream.io.holdout import Holdout
-from atomstream.io.images import Pictures
+from atomstream.io.feed import Holdout, Piece, bad_rows
 from atomstream.io.inputs import STANDARD_INPUT, axes_of, check_axes, open_inputs, register_reader
+from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, divide_alike
 from atomstream.loop.scaling import dominance
 from atomstream.runs.settings import Settings, checkpoints, option, sets
@@ -227,7 +224,7 @@ class RowsTask(PassesTask):
         divide_alike(self.sources, self.sources[0].deviation)
         self.n_missing = self.n_entries = self.n_skipped = 0
         self.holdout = Holdout(settings.holdout, settings.seed)
-        self.unit = "patch" if isinstance(self.sources[0], Pictures) else "row"
+        self.unit = self.sources[0].unit
         self.names = next((source.names for source in self.sources if source.names), None)
 
     @property
@@ -349,8 +346,7 @@ class RowsTask(PassesTask):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        found = {"atoms": self.settings.atoms, "samples": self._n_samples, "steps": self._n_steps}
-        return found | self.tallies()
+        return super().results() | self.tallies()
 
     def tallies(self) -> dict[str, int]:
         """Return how many rows were left out in the first pass."""
