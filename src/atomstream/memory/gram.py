@@ -233,32 +233,18 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             If a sum is not finite: data too large for their type.
         """
         h = codes.values
+        cross: Sums
         unit, weighted = 1.0, h
         if batch.weights is not None:
             unit = float(batch.weights.max())  # weights must not leave the range of float32
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
-        # Missing entries are taken as the codes reconstruct them: the completed loss touches the
-        # observed one at these atoms and lies above it elsewhere.
-        X, constants, grams = batch.X, 0.5 * batch.energy, None
         if batch.mask is not None and self.by_feature:
             weights = np.ones(len(h)) if batch.weights is None else batch.weights
             parts = (batch.mask, h, weights, dictionary.decode(h))
-            grams, own_cross, constants = feature_sums(batch.X, *parts)
-        elif batch.mask is not None:
-            decoded = dictionary.decode(h)
-            X = batch.complete(decoded)
-            constants = 0.5 * squared_norms(X) + batch.slack(decoded)
-        cross: Sums
-        # With fewer rows than atoms the two factors are smaller than their product.
-        if grams is not None:
-            cross = own_cross
-        elif self.factored and len(h) < h.shape[1] and not sp.issparse(X):
-            cross = unit * LowRank(weighted.astype(np.float64), X)
+            grams, cross, constants = feature_sums(batch.X, *parts)
         else:
-            cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
-            if unit != 1:
-                cross = unit * cross.astype(np.float64)
+            grams, (cross, constants) = None, self._cross(batch, h, weighted, unit, dictionary)
         if objective.codes.l1 or objective.codes.l2:
             constants += objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
@@ -279,3 +265,20 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             objective=constant + fit,
             mass=batch.mass,
         )
+
+    def _cross(
+        self, batch: Batch, h: NDArray, weighted: NDArray, unit: float, dictionary: Dictionary
+    ) -> tuple[Sums, NDArray]:
+        """Return the cross sums of completed samples, and what their losses hold besides."""
+        X, constants = batch.X, 0.5 * batch.energy
+        # Missing entries are taken as the codes reconstruct them: the completed loss touches the
+        # observed one at these atoms and lies above it elsewhere.
+        if batch.mask is not None:
+            decoded = dictionary.decode(h)
+            X = batch.complete(decoded)
+            constants = 0.5 * squared_norms(X) + batch.slack(decoded)
+        # With fewer rows than atoms the two factors are smaller than their product.
+        if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
+            return unit * LowRank(weighted.astype(np.float64), X), constants
+        cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
+        return (unit * cross.astype(np.float64) if unit != 1 else cross), constants
