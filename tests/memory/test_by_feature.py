@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream._kernels.by_feature import sweep_by_feature
+from atomstream._kernels.feature_sweeps import sweep_by_feature
 from atomstream.coders import Codes
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Squared

@@ -106,7 +106,7 @@ class _Descent:
 
     def go_on(self, n_rounds: int) -> None:
         """Take so many rounds over codes and atoms."""
-        from atomstream._kernels.by_feature import sweep_by_feature
+        from atomstream._kernels.feature_sweeps import sweep_by_feature
 
         of_codes, of_atoms = kernel_form(self.objective.codes), kernel_form(self.objective.atoms)
         if self.free:

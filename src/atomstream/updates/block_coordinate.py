@@ -113,7 +113,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
             for _ in range(self.n_sweeps):
                 plain_sweep_by_feature(atoms, grams, cross, penalty, self.damping, free)
             return None
-        from atomstream._kernels.by_feature import sweep_by_feature
+        from atomstream._kernels.feature_sweeps import sweep_by_feature
 
         scaled = not self.damping and _size_is_free(objective.codes, penalty, at_most=False)
         l1, l2, low, high, radius, total = kernel_form(penalty)
