@@ -16,7 +16,7 @@ from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
 
 if TYPE_CHECKING:
-    from atomstream.domains.tensors.axes import Axes
+    from atomstream.domains.tensors import Axes
 
 ENTRIES = 1 << 22  # that are read at a time of an array that is not in memory
 
