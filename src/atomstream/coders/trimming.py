@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from atomstream.base.parallel import over_rows
 from atomstream.base.parameters import whole
 from atomstream.coders.base import Coder, Codes
-from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
+from atomstream.coders.projected_gradient import ProjectedGradient
+from atomstream.coders.quadratic import ActiveSet
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Squared, robust_scales
 from atomstream.penalties.base import kernel_form

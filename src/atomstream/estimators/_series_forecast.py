@@ -11,10 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import check_count, counted
 from atomstream.base.progress import track
-from atomstream.domains.series.conformal import half_widths, n_errors_needed
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
-from atomstream.domains.series.levels import LastKnown, Levels
-from atomstream.domains.series.persistence import better_lag
+from atomstream.domains.series.levels import LastKnown, Levels, better_lag, half_widths, min_errors
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators._validation import check_size, observe
 from atomstream.estimators.encoding import encode_exactly
@@ -279,7 +277,7 @@ class SeriesForecast(SeriesReconstruction):
         short = known & np.isnan(width)
         if short.any():
             needed = (
-                f"coverage={coverage!r} needs at least {n_errors_needed(coverage)} honest one-step "
+                f"coverage={coverage!r} needs at least {min_errors(coverage)} honest one-step "
                 "predictions of each series"
             )
             if not (known & ~short).any():

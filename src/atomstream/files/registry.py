@@ -28,13 +28,13 @@ MODELS = {
 # Values that learning changes; each names the attributes that make it up in ``SAVED``.
 VALUES = {
     "Aggregates": "atomstream.memory.gram",
-    "Axes": "atomstream.domains.tensors.axes",
+    "Axes": "atomstream.domains.tensors",
     "Batch": "atomstream.problem.batch",
     "Clock": "atomstream.problem.clock",
     "ColumnSums": "atomstream.memory.column_sums",
     "Columns": "atomstream.base.columns",
     "Consensus": "atomstream.estimators._agreement",
-    "ConvolutionalClassifier": "atomstream.domains.images.patch_network",
+    "ConvolutionalClassifier": "atomstream.domains.images.classifiers",
     "Ensemble": "atomstream.estimators._ensemble",
     "HebbianFactor": "atomstream.updates.hebbian",
     "Hulls": "atomstream.dictionaries.hulls",
@@ -42,7 +42,7 @@ VALUES = {
     "Majorants": "atomstream.memory.majorant",
     "TrimmedAggregates": "atomstream.memory.trimmed",
     "Normalized": "atomstream.dictionaries.normalized",
-    "PatchClassifier": "atomstream.domains.images.patch_classes",
+    "PatchClassifier": "atomstream.domains.images.classifiers",
     "LowRank": "atomstream.dictionaries.low_rank",
     "RankChoice": "atomstream.estimators._agreement",
     "Reactive": "atomstream.loop.reactive",
@@ -50,7 +50,7 @@ VALUES = {
     "Rows": "atomstream.dictionaries.rows",
     "Scaling": "atomstream.loop.scaling",
     "State": "atomstream.memory.state",
-    "StateIndex": "atomstream.domains.walks.label_index",
+    "StateIndex": "atomstream.domains.walks.states",
     "Subgradient": "atomstream.memory.subgradient",
     "Usage": "atomstream.memory.usage",
 }
