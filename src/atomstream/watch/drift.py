@@ -52,11 +52,11 @@ class DriftDetector:
     .. math:: \text{false\_alarm\_every} = 8 (e^{b/2} - b/2 - 1), \qquad b = h + 1.166.
 
     The slack k is 1/4 for normal values: then :math:`E\, e^{(z - k)/2} = 1`, on which the formula
-    rests. Where the law learned needs more, as skewed ones do, k goes three quarters of the way there. The
-    correlation is taken three quarters of a standard error above what was found, for a correlation that is too
-    low makes a change of every excursion. After an alarm the level is learned anew, from 20 values;
-    spread, correlation and moment stay as they were before the change began, so that a second
-    change is found as soon as the first.
+    rests. Where the law learned needs more, as skewed ones do, k goes three quarters of the way
+    there. The correlation is taken three quarters of a standard error above what was found, for a
+    correlation that is too low makes a change of every excursion. After an alarm the level is
+    learned anew, from 20 values; spread, correlation and moment stay as they were before the change
+    began, so that a second change is found as soon as the first.
 
     Parameters
     ----------
