@@ -101,7 +101,7 @@ MUTATIONS = [
     ("test_a_change_is_found_soon", "SLACK = 0.25  # of a", "SLACK = 1.0  # of a"),
     ("test_a_change_of_the_stream_is_an_alarm", "CLIP = 2.0", "CLIP = 0.35"),
     ("test_planted_edges_score_low_and_hidden_ones_high",
-     "(network, n_steps, random_state, free)", "(network, n_steps, random_state, ~free)"),
+     "free = motif.free_entries(directed", "free = ~motif.free_entries(directed"),
     ("test_bounded_loadings_learn_at_every_scale",
      "float(np.linalg.eigvalsh(gram)[-1]), TINY)\n    point",
      "float(np.linalg.eigvalsh(gram)[-1]), 1.0)\n    point"),
