@@ -18,6 +18,7 @@ from atomstream.base.fields import check_fields, count, each, field_names, numbe
 from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.coordinates import coordinate_rounds, settles_by_coordinates
 from atomstream.loop.explaining import CodingOptions
 from atomstream.loop.merging import SWEEPS, SlotResult, merged
 from atomstream.loop.online import Progress, learn
@@ -122,13 +123,16 @@ class Learner:
     def settle(self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any) -> int:
         """Alternate over all of the data, as `rounds`; return the rounds unless ``after`` ended it.
 
-        Updaters that do not settle on data at hand make no round.
+        Updaters that do not settle on data at hand make no round. Without ``limits`` codes and
+        atoms free of penalties are found entry by entry under Kullback-Leibler.
         """
         if not blocks or not self.algorithm.updater.descends_on_full_data:
             return 0
         n_rounds = 0
+        by_coordinates = not limits and settles_by_coordinates(blocks, self.algorithm)
+        road = coordinate_rounds if by_coordinates else rounds
         with one_blas_thread:
-            for progress in rounds(blocks, self.state, self.algorithm, self.clock, **limits):
+            for progress in road(blocks, self.state, self.algorithm, self.clock, **limits):
                 n_rounds += 1
                 if self._note(progress, after):
                     return 0
