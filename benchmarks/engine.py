@@ -25,7 +25,7 @@ from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineNMF
 from atomstream.cluster import Rounds, Shards, shards
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.estimators._chains import resolve_chain
+from atomstream.estimators._network_reconstruction import resolve_chain
 
 SLOTS = (4, 8, 16, 64)
 MANY_SLOTS = (16, 64, 256)

@@ -49,6 +49,15 @@ def test_a_model_of_rows_loads_at_most_a_hundred_modules():
     assert int(run(code)) <= 100
 
 
+@pytest.mark.slow
+def test_a_run_on_rows_loads_at_most_130_modules(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((100, 4)))
+    words = ["learn", str(tmp_path / "x.npy"), "--out", str(tmp_path / "run"), "--atoms", "2"]
+    code = f"import sys; from atomstream.cli import main; assert main({words!r}) == 0\n"
+    code += "print(len([name for name in sys.modules if name.startswith('atomstream')]))"
+    assert int(run(code).splitlines()[-1]) <= 130
+
+
 def test_a_model_of_rows_loads_no_loadings_and_hulls():
     loaded = run(
         "import sys; from atomstream import OnlineNMF\n"
@@ -317,8 +326,6 @@ SHARED_NAMES = {
     "loadings": "the dictionary that is a product of loadings, and its update",
     "subgradient": "the method of subgradients: its codes, its memory, its update",
     # one kind of data seen by several roles: what it is, how it is read, learned, run and drawn
-    "color": "colours brought back: learned and looked at",
-    "documents": "texts in a row: in memory, and in files",
     "image": "one dictionary of patches: learned, run, looked at and typed",
     "images": "pictures made of pixels",
     "network": "one network: the value, and the dictionary learned from it",

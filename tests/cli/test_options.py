@@ -3,6 +3,7 @@
 import inspect
 import re
 import threading
+import typing
 from dataclasses import fields
 
 import click
@@ -14,10 +15,11 @@ from atomstream.cli import main
 from atomstream.cli.commands import LEARNING, commands
 from atomstream.cli.options import given, options_of
 from atomstream.cluster.gathering import ROUND_LIMIT
-from atomstream.domains.text.time_bins import MIN_SPANS
+from atomstream.domains.text.topic_shares import MIN_SPANS
+from atomstream.runs import TASKS, settings
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings
-from atomstream.runs.task import TASKS, task_named
+from atomstream.runs.task import task_named
 
 KINDS = list(TASKS)
 SETTINGS = [task_named(name).settings_type for name in KINDS]
@@ -286,3 +288,14 @@ def test_the_command_line_works_in_a_thread(tmp_path):
     thread.join(timeout=60)
     assert codes == [0]
     assert atomstream.load(tmp_path / "run").n_components == 2
+
+
+@pytest.mark.parametrize("kind", SETTINGS, ids=KINDS)
+def test_defaults_are_of_the_kind_that_is_asked_of_others(kind):
+    """Settings take them unseen."""
+    hints = typing.get_type_hints(kind)
+    for each in fields(kind):
+        made = settings._converted(each.default, hints[each.name])
+        assert (made, type(made)) == (each.default, type(each.default))
+        if made is not None:
+            settings._check_bounds(each, made)

@@ -12,10 +12,11 @@ import time
 import numpy as np
 import pytest
 
+from atomstream import cli
 from atomstream._kernels import compile
 from atomstream.base.parallel import over_rows
 from atomstream.base.progress import compiling, shown_by, track
-from atomstream.cli import main, waiting
+from atomstream.cli import main
 
 SOON = 2.0  # seconds on an idle machine
 
@@ -101,8 +102,8 @@ def test_commands_answer_signals_and_leave_nothing_half_written(folder, number):
 
 
 def test_progress_and_time_left_are_printed(folder, capsys, monkeypatch):
-    monkeypatch.setattr(waiting, "SHOWN_AFTER", 0)
-    monkeypatch.setattr(waiting, "LINE_EVERY", 0)
+    monkeypatch.setattr(cli, "SHOWN_AFTER", 0)
+    monkeypatch.setattr(cli, "LINE_EVERY", 0)
     monkeypatch.chdir(folder)
     assert main(["image", "denoise", "small.png", "--model", "image", "--out", "o.png"]) == 0
     told = capsys.readouterr().err.splitlines()
@@ -126,7 +127,7 @@ def test_progress_is_that_of_the_outermost_work_and_costs_nothing_unseen():
         assert list(track("ab", 2, "letters")) == ["a", "b"]
     assert list(track("ab", 2, "unseen")) == ["a", "b"]
     assert seen == [(2, "letters")]
-    nested = waiting._Progress()
+    nested = cli._Progress()
     inner = [list(nested(range(2), 2, "inner")) for _ in nested(range(3), 3, "outer")]
     assert inner == [[0, 1]] * 3
     assert not nested._shown
@@ -168,7 +169,7 @@ def test_many_short_compilations_are_told_too(compiler, caplog):
 
 def test_what_is_logged_of_compiling_is_printed_by_commands_alone(capsys):
     compile.LOGGER.info("unheard")
-    with waiting.waiting():
+    with cli.waiting():
         compile.LOGGER.info("Compiling")
     compile.LOGGER.info("unheard")
     assert capsys.readouterr().err == "Compiling\n"

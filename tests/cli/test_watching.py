@@ -168,7 +168,7 @@ def terminal(monkeypatch):
         how = {"width": 80, "height": 24, "file": file, "force_terminal": True}
         monkeypatch.setattr(watching, "Console", lambda: Console(**how))
         monkeypatch.setattr(watching, "PAUSE", 0.01)
-        watch = partial(watching.watch, folder, once=False, html=None)
+        watch = partial(watching.watch.callback, folder, once=False, html=None)
         thread = threading.Thread(target=watch, daemon=True)
         thread.start()
         thread.join(10)

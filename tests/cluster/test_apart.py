@@ -11,7 +11,7 @@ from atomstream import BadShardError, ConsensusNMF, NetworkDictionary, choose_ra
 from atomstream.cluster import Rounds, Shards, sample_chains
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.estimators._chains import ChainShard
+from atomstream.estimators._network_reconstruction import ChainShard
 from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
 
 

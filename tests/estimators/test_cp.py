@@ -13,7 +13,7 @@ from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.coders import Auto
 from atomstream.dictionaries.loadings import Loadings, contract, khatri_rao
 from atomstream.dictionaries.low_rank import LowRank
-from atomstream.estimators import _polishing
+from atomstream.estimators import parafac
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
 from atomstream.updates import LoadingSweep
@@ -573,7 +573,7 @@ def test_a_sparse_tensor_is_factorized_as_a_dense_one(shape, mode):
     sparse, dense = online_parafac(stored, 3, **settings), online_parafac(X, 3, **settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            _polishing, "MAX_STORED_SHARE", -1.0
+            parafac, "MAX_STORED_SHARE", -1.0
         )  # as a dense tensor that is read for every sweep
         read = online_parafac(X, 3, **settings)
     for found in (sparse, dense):
@@ -594,14 +594,12 @@ def test_polishing_ends_where_it_gains_next_to_nothing(monkeypatch):
     further = online_parafac(X, 3, n_polish=300, **settings)
     assert settled.relative_error == pytest.approx(further.relative_error, rel=1e-3)
     sweeps = []
-    swept = _polishing._swept
-    monkeypatch.setattr(
-        _polishing, "_swept", lambda *args: sweeps.append(swept(*args)) or sweeps[-1]
-    )
+    swept = parafac._swept
+    monkeypatch.setattr(parafac, "_swept", lambda *args: sweeps.append(swept(*args)) or sweeps[-1])
     online_parafac(X, 3, n_polish=None, **settings)
     gains = -np.diff(sweeps) / sweeps[1:]
     assert 2 < len(sweeps) < 200
-    assert gains[-1] <= _polishing.MIN_GAIN < gains[:-1].min()
+    assert gains[-1] <= parafac.MIN_GAIN < gains[:-1].min()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from zoo import ZOO
 
 from atomstream import ConsensusNMF, OnlineCPDictionary, OnlineNMF, VideoDictionary
 from atomstream.cli import main
-from atomstream.estimators._foreign import PARAMETERS
+from atomstream.estimators._estimator import PARAMETERS
 from atomstream.files.codec import read_model
 
 X = np.random.default_rng(0).poisson(3.0, (60, 8)) + 0.5

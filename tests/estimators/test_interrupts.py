@@ -31,7 +31,7 @@ from atomstream import (
     VideoDictionary,
 )
 from atomstream._kernels import compile
-from atomstream.estimators import _called
+from atomstream.estimators import _calls
 from atomstream.files.codec import Encoder
 from atomstream.samplers import IsingGibbs, RandomWalk
 from atomstream.updates.hebbian import HebbianFactor
@@ -50,7 +50,7 @@ PIECES = [ROWS[:20], ROWS[20:40], ROWS[40:]]
 def _nobody_is_called():
     """Let no other test hear of a model that an interrupt left behind as the one called."""
     yield
-    _called._called.set(None)
+    _calls._called.set(None)
 
 
 def steps(model, pieces=PIECES):

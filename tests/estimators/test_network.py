@@ -16,10 +16,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import NetworkDictionary, NetworkWarning
 from atomstream.domains.networks import links, motifs
-from atomstream.domains.networks.edge_means import EdgeMeans, _Table
+from atomstream.domains.networks.edge_means import EdgeMeans, _Table, distinct
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.patches import distinct
-from atomstream.domains.networks.shrinkage import Shrinkage
+from atomstream.domains.networks.reconstruction import Shrinkage
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 
 

@@ -25,7 +25,7 @@ from atomstream import (
     plots,
 )
 from atomstream.domains.walks.trips import Grid
-from atomstream.looks.similarity import by_similarity
+from atomstream.looks.canvas import by_similarity
 from atomstream.watch.callbacks import History
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")

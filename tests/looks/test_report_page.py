@@ -10,7 +10,7 @@ from browser import CHROMIUM, Browser
 
 import atomstream
 from atomstream.cli import main
-from atomstream.looks.similarity import by_similarity
+from atomstream.looks.canvas import by_similarity
 
 NASTY = [
     "<script>alert(1)</script>",

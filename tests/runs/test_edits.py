@@ -8,8 +8,8 @@ import pytest
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
-from atomstream.looks.edits import read_edits
 from atomstream.looks.pages import cards_of, edits_of
+from atomstream.looks.record import read_edits
 from atomstream.runs.record import open_record
 
 X = np.random.default_rng(0).random((300, 6))

@@ -23,7 +23,7 @@ from atomstream import OnlineNMF
 from atomstream.base.progress import COMPILER
 from atomstream.cli import main
 from atomstream.files.codec import read_model
-from atomstream.io.holdout import MOST_ROWS, Holdout
+from atomstream.io.feed import MOST_ROWS, Holdout
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings, write_settings

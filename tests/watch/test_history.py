@@ -211,7 +211,7 @@ def test_the_file_is_added_to_and_written_anew_when_points_thin(tmp_path):
     for start in range(0, 400, 20):
         model.partial_fit(X[start : start + 20])
         history.note(model)
-        folder.write_history(history)
+        folder.log.write_history(history)
         read = read_history(tmp_path / "history.jsonl")
         assert read.points["step"] == history.points["step"]
         assert read.objective == history.objective
@@ -224,7 +224,7 @@ def test_a_write_that_fails_leaves_no_repeats(tmp_path, monkeypatch):
 
     folder, history = RunFolder(tmp_path), History()
     learned(history, n_samples=200)
-    folder.write_history(history)
+    folder.log.write_history(history)
     whole = Trace.lines
 
     def cut(trace, first=0):
@@ -237,6 +237,6 @@ def test_a_write_that_fails_leaves_no_repeats(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(History, "lines", cut)
         with pytest.raises(OSError, match="full"):
-            folder.write_history(history)
-    folder.write_history(history)
+            folder.log.write_history(history)
+    folder.log.write_history(history)
     assert read_history(tmp_path / "history.jsonl").points["step"] == history.points["step"]

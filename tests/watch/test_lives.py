@@ -8,8 +8,8 @@ import pytest
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.watch.callbacks import History
+from atomstream.watch.history import Snapshots
 from atomstream.watch.lives import atoms_over_time
-from atomstream.watch.snapshots import Snapshots
 
 PARTS = np.kron(np.eye(6), np.ones(4))  # atoms with nothing in common
 

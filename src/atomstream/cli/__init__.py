@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import click
 
+from atomstream.base.progress import compiling, shown_by
 from atomstream.exceptions import IncompatiblePartsError, InputError, ModelFileError
 
 __all__ = ["main"]
 
 BAD_INPUT, TROUBLE, INTERRUPTED, TERMINATED = 2, 1, 130, 143
+SHOWN_AFTER = 1.0  # seconds: what is done earlier needs no bar
+LINE_EVERY = 10.0  # seconds between lines where there is no terminal
+COMPILER = "atomstream._kernels.compile"  # the name of its logger
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,8 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         By default those of the process.
     """
-    from atomstream.base.progress import compiling
-
     before, code = compiling(), _answer(arguments)
     if compiling() - before:  # an interrupt has left them at work, and an exit would wait for them
         sys.stdout.flush()
@@ -39,7 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _answer(arguments: Sequence[str] | None) -> int:
     """Run a command; return its exit code."""
     from atomstream.cli.commands import commands
-    from atomstream.cli.waiting import Terminated, waiting
 
     try:
         with waiting():
@@ -67,3 +74,132 @@ def _complain(sentence: str, code: int) -> int:
 
     click.echo(f"Error: {printable(' '.join(sentence.split()))}", err=True)
     return code
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM."""
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Show the progress of the body, say when kernels are compiled, and end cleanly at SIGTERM."""
+    with _terminable(), _compiling_told(), shown_by(_Progress()):
+        yield
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Raise Terminated at SIGTERM, so that what is half written is put away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python lets the main thread alone handle signals
+        return
+
+    def end(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class _Told(logging.Handler):
+    """Prints what is logged to standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line."""
+        with suppress(OSError):
+            click.echo(record.getMessage(), err=True)
+
+
+@contextmanager
+def _compiling_told() -> Iterator[None]:
+    logger, handler = logging.getLogger(COMPILER), _Told()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
+
+
+class _Progress:
+    """A bar on a terminal, and a line now and then elsewhere; of nested work the outermost."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def __call__(self, items: Iterable[Any], n_items: int | None, text: str) -> Iterator[Any]:
+        """Yield the items."""
+        if self._shown:
+            yield from items
+            return
+        self._shown, bar = True, _Bar(n_items, text)
+        try:
+            for item in items:
+                yield item
+                bar.advance()
+        finally:
+            self._shown = False
+            bar.close()
+
+
+class _Bar:
+    """The progress of one thing."""
+
+    def __init__(self, n_items: int | None, text: str) -> None:
+        self._n_items, self._text, self._n_done = n_items, text, 0
+        self._began = self._last = time.monotonic()
+        self._drawn: Any = None
+
+    def advance(self) -> None:
+        """Count one item."""
+        self._n_done += 1
+        now = time.monotonic()
+        if now - self._began < SHOWN_AFTER:
+            return
+        with suppress(OSError):  # the terminal may be gone; the work continues
+            self._draw(now)
+
+    def _draw(self, now: float) -> None:
+        if self._drawn is None:
+            self._drawn = _drawn(self._text, self._n_items)
+        console = self._drawn.console
+        if console.is_terminal:
+            self._drawn.start()
+            self._drawn.update(self._drawn.task_ids[0], completed=self._n_done)
+        elif now - self._last >= LINE_EVERY:
+            self._last = now
+            console.print(f"{self._text}: {self._line(now)}", soft_wrap=True)
+
+    def _line(self, now: float) -> str:
+        if not self._n_items:
+            return f"{now - self._began:.0f} s"
+        left = (now - self._began) * (self._n_items - self._n_done) / self._n_done
+        return f"{100 * self._n_done / self._n_items:.0f} %, {left:.0f} s left"
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._drawn is not None and self._drawn.console.is_terminal:
+            with suppress(OSError):
+                self._drawn.stop()
+
+
+def _drawn(text: str, n_items: int | None) -> Any:
+    """Return a bar that disappears when it is done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    bar.add_task(text, total=n_items)
+    return bar

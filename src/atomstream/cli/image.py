@@ -86,9 +86,6 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
     return print_facts({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
 
 
-commands = [denoise, inpaint]
-
-
 def _model(how: dict[str, Any], pixels: NDArray) -> ImageDictionary:
     """Return the model in a file or run, or else one that is learned from the image itself."""
     if how["model"] is not None:
@@ -103,10 +100,8 @@ def _model(how: dict[str, Any], pixels: NDArray) -> ImageDictionary:
 
 def _loaded(path: Path) -> ImageDictionary:
     """Return the dictionary of patches in a run or a model file."""
-    if not path.exists():
-        raise InputError(f"There is no {path}.")
     record = open_record(path)
-    shape = look_of(record.model).patch_shape(record)
+    shape = look_of(record.model).files.patch_shape(record)
     if isinstance(record.model, ImageDictionary):
         return record.model
     with naming_source(path):

@@ -14,15 +14,14 @@ import numpy as np
 from atomstream.base.checks import counted
 from atomstream.base.extras import library
 from atomstream.base.progress import track
-from atomstream.cli.options import warn
+from atomstream.cli.options import as_json, path_option, run_argument, warn
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
-from atomstream.looks.edits import read_edits
 from atomstream.looks.look import look_of
 from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
-from atomstream.looks.record import Record, Table, cell
+from atomstream.looks.record import Record, Table, cell, read_edits
 from atomstream.looks.report import write_figures
 from atomstream.runs.record import open_record
 from atomstream.runs.task import forward_warnings, making_sense
@@ -33,6 +32,20 @@ WIDTH = 118
 LIVES = "atoms_over_time.csv"
 
 
+@click.command(short_help="Write the codes of inputs.")
+@run_argument
+@click.argument("inputs", nargs=-1, required=True)
+@path_option("--out", "codes.parquet, codes.csv or codes.npz.", required=True)
+@click.option(
+    "--id", "ids", multiple=True, help="Column that names the rows, written before the codes."
+)
+@click.option(
+    "--on-bad-line",
+    type=click.Choice(["raise", "skip"]),
+    help="raise: a line that cannot be coded ends the command; skip: its codes are NaN "
+    "(default: as in the settings of RUN, else raise).",
+)
+@as_json
 def encode(
     run: Path,
     inputs: tuple[str, ...],
@@ -41,23 +54,29 @@ def encode(
     on_bad_line: str | None,
     as_json: bool,
 ) -> int:
-    """Write codes, block by block, behind the columns that name rows."""
+    """Write the codes of INPUTS under the dictionary of RUN, or of a model file.
+
+    The codes of a row are in the columns atom_0, atom_1 and so on; those of a document are the
+    shares of the topics in it, topic_0, topic_1 and so on. Before them come the columns of --id,
+    here or in the settings of RUN, an index that pandas has written, and the names of files where
+    each is one sample.
+    """
     record = open_record(run)
     look, writer = look_of(record.model), code_writer(out)
     check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
-    if ids and not look.has_ids:
-        kind = f"{run} has learned from {look.learned_from}"
+    if ids and not look.files.has_ids:
+        kind = f"{run} has learned from {look.files.learned_from}"
         raise InputError(f"--id names columns of tables or documents, and {kind}.")
     if ids and out.suffix == ".npz":
         raise InputError(f"{out} holds codes alone; for --id end it in .csv or .parquet.")
     if on_bad_line is not None:
-        if not look.skips:
-            kind = f"{run} has learned from {look.learned_from}"
+        if not look.files.skips:
+            kind = f"{run} has learned from {look.files.learned_from}"
             raise InputError(f"--on-bad-line is for rows of numbers, and {kind}.")
         record = replace(record, skips=on_bad_line == "skip")
-    encoded, n_rows, n_skipped = look.encode(record, inputs, ids), 0, 0
+    encoded, n_rows, n_skipped = look.files.encode(record, inputs, ids), 0, 0
     edits = replace(edits_of(record), n_atoms=encoded.n_atoms)
-    edits = edits if look.has_ids else replace(edits, made={})
+    edits = edits if look.files.has_ids else replace(edits, made={})
     names, columns = edits.columns(encoded.atom), encoded.labels
     with (
         forward_warnings(warn),
@@ -72,31 +91,42 @@ def encode(
     return print_facts({"out": str(out), "rows": n_rows, "atoms": len(names)} | skipped, as_json)
 
 
+@click.command(short_help="Rebuild an image or a network from atoms.")
+@run_argument
+@click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
+@path_option("--out", "File to write; by default in the folder of RUN.")
+@click.option(
+    "--stride",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Pixels between the patches of an image.",
+)
+@as_json
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
-    """Rebuild an input, and print how close it is."""
+    """Rebuild INPUT, an image or a network, from the atoms of RUN or of a model file."""
     record = open_record(run)
     with forward_warnings(warn):
-        facts = look_of(record.model).reconstruct(record, source, out, stride)
+        facts = look_of(record.model).files.reconstruct(record, source, out, stride)
     return print_facts(facts, as_json)
 
 
+@click.command(short_help="Show a run on one screen.")
+@run_argument
+@as_json
 def inspect(run: Path, as_json: bool) -> int:
-    """Show a run on one screen."""
+    """Show on one screen what RUN has learned, from which inputs, and how far it is."""
     record = open_record(run)
-    with making_sense(run):
-        return _show(record, run, as_json)
-
-
-def _show(record: Record, run: Path, as_json: bool) -> int:
     look = look_of(record.model)
-    figures, table = look.quality(record), edited_table(record, 10)
+    with making_sense(run):
+        figures, table = look.quality(record), edited_table(record, 10)
+        facts = {} if as_json else look.facts(record)
     if as_json:
         keys = (table.name, *table.columns)
         rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
         numbers = {"run": str(run), **_numbers(record), "held_out": figures}
         click.echo(json.dumps(numbers | {f"{table.name}s": rows}))
         return 0
-    facts = look.facts(record)
     inputs = [] if record.settings is None else list(record.settings.inputs)
     if inputs:
         facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
@@ -109,7 +139,7 @@ def _show(record: Record, run: Path, as_json: bool) -> int:
         click.echo(printable(f"  {name:<{width}}  {lines[0]}"))
         for line in lines[1:]:
             click.echo(printable(f"  {'':<{width}}  {line}"))
-    for line in _lines(table):
+    for line in table_lines(table):
         click.echo(printable(f"  {line}".rstrip()[:WIDTH]))
     return 0
 
@@ -132,8 +162,8 @@ def _numbers(record: Record) -> dict[str, Any]:
     }
 
 
-def _lines(table: Table) -> list[str]:
-    """Return a table of atoms as lines of text, with a bar for the first share of each row."""
+def table_lines(table: Table, bar_length: int = BAR) -> list[str]:
+    """Return a table of atoms as lines of text, perhaps with a bar for the first share of each."""
     heads = [key.removesuffix("_share") for key in table.numbers]
     lines = [f"{table.name:>7}  " + " ".join(f"{head:>9}" for head in heads)]
     places = [place for place, key in enumerate(table.columns, 1) if key != "features"]
@@ -141,14 +171,17 @@ def _lines(table: Table) -> list[str]:
     most = max((row[shares[0]] for row in table.rows), default=1.0) if shares else 1.0
     for row in table.rows:
         cells = " ".join(f"{cell(row[place]):>9}" for place in places)
-        bar = "=" * round(BAR * row[shares[0]] / max(most, 1e-12)) if shares else ""
+        bar = "=" * round(bar_length * row[shares[0]] / max(most, 1e-12)) if shares else ""
         text = row[-1] if "features" in table.columns else ""
-        lines.append(f"{row[0]:>7}  {cells}  {bar:<{BAR}}  {text}")
+        lines.append(f"{row[0]:>7}  {cells}  {bar:<{bar_length}}  {text}")
     return lines
 
 
+@click.command(short_help="Write a report with all pictures.")
+@run_argument
+@as_json
 def report(run: Path, as_json: bool) -> int:
-    """Write the report."""
+    """Write RUN/report.html, one page with all pictures inside, and the pictures as PNG and SVG."""
     _check_plots()
     record = open_record(run)
     with making_sense(run):
@@ -159,8 +192,11 @@ def report(run: Path, as_json: bool) -> int:
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
 
 
+@click.command(short_help="Write the pictures.")
+@run_argument
+@as_json
 def plot(run: Path, as_json: bool) -> int:
-    """Write the pictures."""
+    """Write the pictures of RUN as PNG and SVG into RUN/figures."""
     _check_plots()
     record = open_record(run)
     with making_sense(run):
@@ -169,8 +205,17 @@ def plot(run: Path, as_json: bool) -> int:
     return print_facts({"figures": [str(path) for path in written]}, as_json)
 
 
+@click.command(short_help="Name, accept, reject and merge atoms.")
+@run_argument
+@click.argument("edits", type=click.Path(path_type=Path))
+@as_json
 def edit(run: Path, edits: Path, as_json: bool) -> int:
-    """Apply a list of edits, and print what it holds."""
+    """Apply EDITS, a list saved from the report, to RUN or a model file.
+
+    The model does not change, and neither does what a run learns. Names stand in the tables and
+    codes that are written from now on; the shares and codes of atoms that were merged are added;
+    rejected atoms are left out of both, hidden ones of tables. A new list replaces the one before.
+    """
     record = open_record(run)
     with making_sense(run):
         found = read_edits(edits, n_atoms_of(record))

@@ -108,7 +108,6 @@ def denoise(
 
 for command in (reconstruct, denoise):
     command.params[-1:-1] = options_of(edge_reading)
-commands = [reconstruct, denoise]
 
 
 def _network(record: Record, edges: Path | None, reading: dict[str, Any]) -> Network:

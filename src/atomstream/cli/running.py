@@ -11,15 +11,7 @@ from typing import Any
 import click
 
 from atomstream.base.checks import counted, plural
-from atomstream.cli.options import (
-    AS_JSON,
-    DURATION,
-    PATH,
-    STOP_AFTER,
-    given,
-    options_of,
-    warn,
-)
+from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.runs.folder import RunFolder
@@ -66,7 +58,7 @@ def learning_command(task: str, name: str) -> click.Command:
             values["inputs"] = list(names) if kind.many else [names]
         settings = as_input_error("settings", lambda: settings_type(**values))
         places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
-        settings = settings.changed(inputs=tuple(places))
+        settings = as_input_error("settings", lambda: settings.placed(tuple(places)))
         folder.check_free()
         run = Run(folder, checked_aloud("settings", lambda: task_of(kind, settings)))
         with folder.beginning(settings, run.task.sources):

@@ -5,20 +5,24 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from atomstream.base.checks import counted
+from atomstream.cli.looking import table_lines
+from atomstream.cli.options import path_option, run_argument
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import printable
 from atomstream.looks.pages import edited_table
-from atomstream.looks.record import Record, cell
+from atomstream.looks.record import Record
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.tasks._passes import n_passes
@@ -42,8 +46,16 @@ PAGE = """<!doctype html>
 REFRESH = '<meta http-equiv="refresh" content="5">'
 
 
-def watch(run: Path, *, once: bool, html: Path | None) -> int:
-    """Show a run as long as a process works on it, or once; write the same as a page if asked."""
+@click.command(short_help="Follow a run in the terminal.")
+@run_argument
+@click.option("--once", is_flag=True, help="Show it once, and end.")
+@path_option("--html", "Page to write as well; it loads itself again while the run goes on.")
+def watch(run: Path, once: bool, html: Path | None) -> int:
+    """Follow RUN in the terminal: how the objective falls, how atoms move, what they are.
+
+    It ends when the run is complete or its process has ended. Ctrl-C ends the watching; the run
+    goes on.
+    """
     folder = RunFolder(run)
     folder.check()
     screen = _Screen(folder)
@@ -138,17 +150,9 @@ class _Screen:
         pictures = _pictures(self._record, [row[0] for row in table.rows], width)
         pictures = pictures or [Text()]
         rows = table.rows[: max(height - len(pictures) - 1, 1)]  # below the heads of the table
-        shown = Table(box=None, pad_edge=False, show_edge=False, width=width)
-        names = table.numbers
-        for name in (table.name, *(name.removesuffix("_share") for name in names)):
-            shown.add_column(name, justify="right", no_wrap=True)
-        shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
-        keys = (table.name, *table.columns)
-        for row in rows:
-            found = dict(zip(keys, row, strict=True))
-            cells = [cell(found[name]) for name in (table.name, *names)]
-            shown.add_row(*cells, Text(printable(str(found.get("features", "")))))
-        return [*pictures, shown]
+        lines = table_lines(replace(table, rows=rows), bar_length=0)
+        style: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis"}
+        return [*pictures, *(Text(printable(line).rstrip(), **style) for line in lines)]
 
 
 def _left(record: Record | None, trace: Trace) -> str:

@@ -17,16 +17,10 @@ from atomstream.base.matrices import Samples
 from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
-from atomstream.estimators._assessment import Assessment
-from atomstream.estimators._callbacks import CallbackSupportMixin, Notifier, with_callbacks
-from atomstream.estimators._containers import (
-    are_shards,
-    check_no_shards,
-    check_stream,
-    rows_and_weights,
-)
+from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._fitting import Fitting
-from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._given import are_shards, check_no_shards, check_stream, rows_and_weights
+from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators._validation import (
     NotConvergedWarning,
     check_observed,
@@ -52,7 +46,7 @@ PASSES = 10  # before the rounds over all rows
 SETTLING_ROWS = 4096  # rows that are coded at a time in such a round
 
 
-class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
+class OnlineDictionary(CallbackSupportMixin, Fitting):
     """Common body of the dictionary estimators; a model adds its parameters and their algorithm.
 
     What a model may replace: `_make_algorithm` and `_check_settings` (its parameters),
@@ -74,6 +68,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting, Assessment):
     n_jobs: int | None
     max_time: float | None
     random_state: RandomSource
+    _progress: Any  # of the newest step, while callbacks look at it
 
     def _schedule(self) -> Callable[[int, float, float], float]:
         """Return the schedule that the parameter stands for."""

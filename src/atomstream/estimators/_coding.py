@@ -14,25 +14,26 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.fields import Field, part
 from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.coders import Codes
-from atomstream.estimators._containers import (
+from atomstream.estimators._estimator import Estimator, view
+from atomstream.estimators._given import (
+    EntryWeights,
     as_table,
     blocks,
+    check_weighs_entries,
     codes_of,
     is_labelled,
     is_stored,
     like,
     rows_and_weights,
     samples_of,
+    with_nan_where_masked,
 )
-from atomstream.estimators._entries import EntryWeights, check_weighs_entries, with_nan_where_masked
-from atomstream.estimators._saved import Saved
-from atomstream.estimators._shown import Shown
+from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
@@ -55,7 +56,7 @@ def _parameters(kind: Any) -> tuple[str, ...]:
     return tuple(kind._get_param_names())
 
 
-class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """A dictionary that codes samples with an algorithm; how it was learned is not its concern."""
 
     LEARNED: ClassVar[tuple[Field | str, ...]] = (
@@ -104,7 +105,7 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if reset:
             self.__dict__.pop("axes_", None)
             if is_labelled(X):
-                from atomstream.domains.tensors.axes import Axes
+                from atomstream.domains.tensors import Axes
 
                 self.axes_ = Axes.of(X, None)
         return rows
@@ -291,11 +292,12 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self)
         return self.state_.dictionary.atoms()
 
-    @property
-    def memory_(self) -> Any:
-        """Memory of the stream: for the squared loss ``gram`` = A and ``cross`` = B."""
-        check_is_fitted(self)
-        return self.state_.memory
+    memory_ = view(
+        "state_.memory",
+        "Memory of the stream: for the squared loss ``gram`` = A and ``cross`` = B.",
+    )
+    n_steps_ = view("clock_.step", "Number of steps made.")
+    n_samples_seen_ = view("clock_.n_samples", "Number of rows learned from, in all passes.")
 
     @property
     def importance_(self) -> NDArray:
@@ -307,18 +309,6 @@ class Coding(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self)
         usage = self.state_.usage.total
         return usage / max(usage.sum(), np.finfo(float).tiny)
-
-    @property
-    def n_steps_(self) -> int:
-        """Number of steps made."""
-        check_is_fitted(self)
-        return self.clock_.step
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of rows learned from, in all passes."""
-        check_is_fitted(self)
-        return self.clock_.n_samples
 
     @property
     def _n_features_out(self) -> int:

@@ -6,25 +6,27 @@ import logging
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from atomstream.base.bootstrap import RowDraws
 from atomstream.base.checks import RandomSource, counted, generator
 from atomstream.base.matrices import Samples
-from atomstream.estimators._callbacks import CallbackSupportMixin, with_callbacks
-from atomstream.estimators._containers import are_shards, check_no_shards
+from atomstream.estimators._calls import Transaction
 from atomstream.estimators._ensemble import Ensemble
+from atomstream.estimators._estimator import Estimator, estimator
+from atomstream.estimators._given import are_shards, check_no_shards
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._types import LossChoice
+from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.estimators.registry import LossChoice
 
 log = logging.getLogger(__name__)
 
@@ -46,26 +48,29 @@ class _Step(NamedTuple):
     horizons: NDArray
 
 
-class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
+@estimator
+class ConsensusLearning(CallbackSupportMixin, Estimator):
     """The learning half of `ConsensusNMF`."""
 
-    n_components: Any
-    n_replicates: int
-    loss: LossChoice
-    model: Any
-    holdout: float
-    bootstrap: bool
-    block_size: int
-    batch_size: int
-    n_epochs: int | None
-    shuffle: bool
-    n_jobs: int | None
-    max_time: float | None
-    random_state: RandomSource
-    ensemble_: Ensemble
-    front_: Any
-    seed_: int
-    n_steps_: int
+    n_components: Any = None
+    _: KW_ONLY
+    n_replicates: int = 100
+    loss: LossChoice = "squared"
+    model: Any = None
+    holdout: float = 0.1
+    bootstrap: bool = True
+    block_size: int = 1
+    batch_size: int = 512
+    n_epochs: int | None = None
+    shuffle: bool = True
+    n_jobs: int | None = None
+    max_time: float | None = None
+    random_state: RandomSource = None
+
+    ensemble_: Ensemble = field(init=False)
+    front_: Any = field(init=False)
+    seed_: int = field(init=False)
+    n_steps_: int = field(init=False)
 
     @with_callbacks
     def fit(self, X: Samples, y: object = None) -> Self:
@@ -133,7 +138,7 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
 
     def _learn_from_shards(self, shards: Any, engine: Any) -> Self:
         """Let each rank learn from all shards, and take in what all of them have learned."""
-        from atomstream.cluster.apart import learned_apart
+        from atomstream.cluster.jobs import learned_apart
         from atomstream.cluster.worker import bare
 
         with Transaction(self):
@@ -193,9 +198,10 @@ class ConsensusLearning(CallbackSupportMixin, BaseEstimator):
                 "model must be an OnlineNMF, an OnlineDictionaryLearning or an OnlineCPDictionary, "
                 f"which learn samples with weights, got {self.model!r:.80}."
             )
-        if getattr(self.model, "scale", "none") != "none":
+        scale = getattr(self.model, "scale", "none")
+        if scale != "none":
             raise ValueError(
-                f"Replicates would each have a scale of their own, got scale={self.model.scale!r}; "
+                f"Replicates would each have a scale of their own, got scale={scale!r}; "
                 "scale the rows first."
             )
         if self.loss != "squared":

@@ -17,7 +17,7 @@ from atomstream.updates.reseeding import starting_atoms
 
 
 def starting_loadings(
-    init: str | Sequence[ArrayLike] | None,
+    init: Any,
     batch: Batch,
     sizes: Sequence[int],
     n_components: int,

@@ -9,25 +9,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import RandomSource, generator
 from atomstream.base.fields import part
 from atomstream.estimators._base import OnlineDictionary
-from atomstream.estimators._callbacks import CallbackSupportMixin
-from atomstream.estimators._called import blame
-from atomstream.estimators._containers import are_shards
-from atomstream.estimators._saved import Saved
-from atomstream.estimators._shown import Shown
-from atomstream.estimators._views import view
+from atomstream.estimators._calls import blame
+from atomstream.estimators._estimator import Estimator, view
+from atomstream.estimators._given import are_shards
+from atomstream.estimators._sklearn import CallbackSupportMixin
 from atomstream.estimators.registry import SCHEDULES, resolve
 
 LEARNER = part("learner_", OnlineDictionary)
 
 
-class LearnerInside(CallbackSupportMixin, Shown, Saved, BaseEstimator):
+class LearnerInside(CallbackSupportMixin, Estimator):
     """A model with a learner inside: it learns what the learner learns, and shows what that knows.
 
     Attributes

@@ -14,8 +14,7 @@ from atomstream.base.checks import check_number
 from atomstream.base.fixed import are_fixed, fixed_atoms
 from atomstream.base.matrices import Matrix, Samples
 from atomstream.estimators._base import OnlineDictionary
-from atomstream.estimators._containers import like
-from atomstream.estimators._entries import by_rows, with_nan_where_masked
+from atomstream.estimators._given import by_rows, like, with_nan_where_masked
 from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.estimators.registry import (
     SETS,

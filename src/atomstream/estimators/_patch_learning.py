@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import closing
 from copy import copy
+from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 import numpy as np
@@ -13,28 +14,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.fields import count, each, part
-from atomstream.domains.images.overlap import check_stride
 from atomstream.domains.images.patch_sampling import drawn_patches
-from atomstream.domains.images.restoration import split_means
+from atomstream.domains.images.reconstruction import check_stride, split_means
+from atomstream.estimators._calls import Transaction
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, LearnerInside, drawn_seed
-from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
 
 
+@estimator
 class PatchLearning(LearnerInside):
     """A dictionary of image patches that learns."""
 
-    n_components: int
-    patch_size: int
-    stride: int
-    alpha: float
-    nonnegative: bool
-    n_patches: int
-    batch_size: int
-    n_jobs: int | None
-    random_state: RandomSource
+    n_components: int = 256
+    patch_size: int = 8
+    _: KW_ONLY
+    stride: int = 2
+    alpha: float = 0.02
+    nonnegative: bool = False
+    n_patches: int = 60_000
+    batch_size: int = 256
+    n_jobs: int | None = None
+    random_state: RandomSource = None
 
     LEARNED = (
         *(LEARNER, each(count("patch_shape_", 1), at_least=2, at_most=3)),
@@ -42,8 +45,8 @@ class PatchLearning(LearnerInside):
     )
     SIGNED = "say nonnegative=False"  # for images with negative values
 
-    learner_: OnlineDictionaryLearning | OnlineNMF
-    patch_shape_: tuple[int, ...]
+    learner_: OnlineDictionaryLearning | OnlineNMF = field(init=False)
+    patch_shape_: tuple[int, ...] = field(init=False)
 
     # -- learning
 

@@ -15,8 +15,7 @@ from atomstream.cluster.learning import RoundDriver
 from atomstream.cluster.rounds import Rounds
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import bare
-from atomstream.estimators._callbacks import Notifier
-from atomstream.estimators._rollback import Transaction
+from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.loop.explaining import CodingOptions
 from atomstream.loop.merging import SerialResult, SlotResult, check_additive
 from atomstream.loop.online import Progress

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.base.fixed import fixed_atoms
 from atomstream.base.matrices import Matrix, checked_numbers
-from atomstream.estimators._called import blamed_model
-from atomstream.estimators._entries import MAX_WEIGHT, EntryWeights, relative_weights
+from atomstream.estimators._calls import blamed_model
+from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.losses import Loss
 from atomstream.problem.batch import Batch
@@ -201,20 +201,12 @@ def check_weights(sample_weight: ArrayLike | EntryWeights | None, X: Matrix) -> 
     if isinstance(sample_weight, EntryWeights):
         return sample_weight.checked(X.shape)
     n_samples = X.shape[0]
-    weights = np.asarray(checked_numbers(sample_weight, "sample_weight"), dtype=np.float64)
+    weights = checked_weights("sample_weight", sample_weight)
     if weights.ndim == 0:
         weights = np.full(n_samples, float(weights))
     if weights.shape != (n_samples,):
         raise ValueError(
             f"sample_weight must be of shape ({n_samples},), one per row of X, got {weights.shape}."
-        )
-    if not (np.isfinite(weights).all() and weights.min(initial=0) >= 0):
-        raise ValueError(
-            f"sample_weight must be finite and not negative, got a minimum of {weights.min()}."
-        )
-    if weights.max(initial=0) > MAX_WEIGHT:
-        raise ValueError(
-            f"sample_weight must be at most {MAX_WEIGHT:.0e}, got a maximum of {weights.max()}."
         )
     return weights
 

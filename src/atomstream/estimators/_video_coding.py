@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import counted
-from atomstream.estimators._called import blame
+from atomstream.estimators._calls import blame
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
@@ -26,6 +26,7 @@ class VideoCoding(LearnerInside):
     grey: bool
     nonnegative: bool
     frame_shape_: tuple[int, ...]
+    _mode: str
 
     def transform(self, video: object) -> NDArray:
         """Return how much each atom is in each frame, or in each pixel.

@@ -4,38 +4,93 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from atomstream.base.checks import RandomSource, generator
 from atomstream.base.fields import array, count, number, one_of, part
-from atomstream.domains.walks.label_index import StateIndex, check_weights_of
+from atomstream.domains.walks.states import StateIndex, check_weights_of
+from atomstream.estimators._calls import Transaction
+from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._parameters import SCALINGS
-from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._saved import Saved
-from atomstream.estimators._walk_scaling import rarity, scaled
+from atomstream.estimators.registry import Start
 from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
 from atomstream.updates.subspaces import orthonormal
+
+
+def rarity(numbers: NDArray, weights: NDArray, before: NDArray, min_visits: float) -> NDArray:
+    """Return how many times rarer each visited state is than the average one, so far.
+
+    Visits are counted as they happen, so that it does not matter where a walk is cut.
+
+    Parameters
+    ----------
+    numbers : ndarray of int of shape (n,)
+        States in the order of the visits.
+    weights : ndarray of shape (n,)
+        Weights of the visits.
+    before : ndarray of shape (n_states,)
+        Visits of each state before these.
+    min_visits : float
+        States visited less often count as visited so often.
+
+    Returns
+    -------
+    ndarray of shape (2, n)
+        Mean number of visits over that of the state, and the number of states visited so far.
+    """
+    order = np.argsort(numbers, kind="stable")
+    state, weight = numbers[order], weights[order]
+    first = np.r_[True, state[1:] != state[:-1]]
+    summed = np.cumsum(weight)
+    # The sum at the first visit of each state, without that visit, is what other states had.
+    others = (summed - weight)[first][np.cumsum(first) - 1]
+    visits, new = np.empty(len(order)), np.empty(len(order))
+    visits[order] = before[state] + summed - others
+    new[order] = first & (before[state] == 0)
+    n_states = np.count_nonzero(before) + np.cumsum(new)
+    total = before.sum() + np.cumsum(weights)
+    return np.array([total / n_states / np.maximum(visits, min_visits), n_states])
+
+
+def scaled(moves: Moves, tails: NDArray, heads: NDArray) -> Moves:
+    """Return transitions with weights divided by the root of the frequencies of their two ends.
+
+    Both weights and masses are also divided by the mean frequency, so that steps are as long as
+    those of states that are visited alike.
+
+    Parameters
+    ----------
+    moves : Moves
+    tails, heads : ndarray of shape (2, n)
+        What `rarity` returns of the origins and of the destinations.
+    """
+    rare, n_states = np.sqrt(tails * heads)
+    return moves._replace(weights=moves.weights * rare, masses=moves.masses / n_states)
+
 
 AUTO = Steps(gain=0.05, longest=0.5, horizon=80.0, power=0.6, recency=2.0)
 FIRST = 1024  # transitions, or as many as there are states, at which the average is first looked at
 
 
-class WalkLearning(Saved, BaseEstimator):
+@estimator
+class WalkLearning(Estimator):
     """A factorization that learns from transitions, one Hebbian step for each."""
 
-    n_components: int
-    n_states: int | None
-    tau: int
-    step: Any
-    scaling: str
-    min_visits: float
-    tol: float
-    init: Any
-    random_state: RandomSource
+    n_components: int = 10
+    _: KW_ONLY
+    n_states: int | None = None
+    tau: int = 1
+    step: str | float = "auto"
+    averaging: bool = True
+    scaling: str = "none"
+    min_visits: float = 10
+    tol: float = 0.0
+    init: Start = None
+    random_state: RandomSource = None
 
     LEARNED = (
         *(part("factor_", HebbianFactor), part("index_", StateIndex)),
@@ -46,15 +101,15 @@ class WalkLearning(Saved, BaseEstimator):
         array("_basis", "2k r", np.float64, finite=True, optional=True),
     )
 
-    factor_: HebbianFactor
-    index_: StateIndex
-    visits_: NDArray
-    last_: int
-    n_visits_: int
-    change_: float
-    _scaling: str
-    _look: int
-    _basis: NDArray | None
+    factor_: HebbianFactor = field(init=False)
+    index_: StateIndex = field(init=False)
+    visits_: NDArray = field(init=False)
+    last_: int = field(init=False)
+    n_visits_: int = field(init=False)
+    change_: float = field(init=False)
+    _scaling: str = field(init=False)
+    _look: int = field(init=False)
+    _basis: NDArray | None = field(init=False)
 
     def fit(self, states: object, y: object = None) -> Self:
         """Learn from scratch, from one walk.
@@ -241,7 +296,7 @@ class WalkLearning(Saved, BaseEstimator):
         if not good or not (np.abs(given) < 1e100).all():
             raise ValueError(
                 "init must be finite, of shape (2 * n_states, n_components) with n_states given, "
-                f"got shape {np.shape(self.init)}."
+                f"got shape {given.shape}."
             )
 
     def _sizes(self) -> dict[str, int]:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import RandomSource
-from atomstream.domains.images.overlap import strips
-from atomstream.domains.images.patch_classes import PatchClassifier
-from atomstream.domains.images.patch_network import ConvolutionalClassifier
+from atomstream.domains.images.classifiers import ConvolutionalClassifier, PatchClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white
+from atomstream.domains.images.reconstruction import strips
 from atomstream.estimators import _parameters
-from atomstream.estimators._called import blame
+from atomstream.estimators._calls import Transaction, blame
+from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._learner_inside import drawn_seed
-from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._saved import Saved
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.encoding import sparse_encode
 from atomstream.estimators.image import ImageDictionary
@@ -50,7 +48,8 @@ class Restored(NamedTuple):
     classes: NDArray
 
 
-class ColorRestorer(Saved, BaseEstimator):
+@estimator
+class ColorRestorer(Estimator):
     r"""Colour for grey pictures, from the colours of atoms whose greys code a patch.
 
     Every material has a nonnegative dictionary learned from colour examples, and a classifier tells
@@ -117,29 +116,18 @@ class ColorRestorer(Saved, BaseEstimator):
     PARAMETERS: ClassVar = _parameters.COLOR
     LEARNED = ("dictionaries_", "classifier_")
 
-    dictionaries_: dict[str, ImageDictionary]
-    classifier_: PatchClassifier | ConvolutionalClassifier
+    dictionaries_: dict[str, ImageDictionary] = field(init=False)
+    classifier_: PatchClassifier | ConvolutionalClassifier = field(init=False)
 
-    def __init__(
-        self,
-        n_components: int = 5,
-        patch_size: int = 10,
-        *,
-        classifier: str = "perceptron",
-        alpha: float = 0.0,
-        keep_luma: bool = True,
-        n_patches: int = 20_000,
-        n_jobs: int | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.patch_size = patch_size
-        self.classifier = classifier
-        self.alpha = alpha
-        self.keep_luma = keep_luma
-        self.n_patches = n_patches
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_components: int = 5
+    patch_size: int = 10
+    _: KW_ONLY
+    classifier: str = "perceptron"
+    alpha: float = 0.0
+    keep_luma: bool = True
+    n_patches: int = 20_000
+    n_jobs: int | None = None
+    random_state: RandomSource = None
 
     def fit(self, examples: Mapping[str, Any], y: object = None) -> Self:
         """Learn what materials look like.

@@ -5,26 +5,25 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource
 from atomstream.base.fields import part
 from atomstream.base.matrices import Samples
 from atomstream.estimators import _parameters
-from atomstream.estimators._agreement import Consensus
+from atomstream.estimators._agreement import Consensus, RankChoice, compare
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._consensus_learning import ConsensusLearning
 from atomstream.estimators._ensemble import Ensemble
-from atomstream.estimators._rank_choice import RankChoice, compare
-from atomstream.estimators._saved import Saved
-from atomstream.estimators._shown import Shown
-from atomstream.estimators._types import LossChoice
+from atomstream.estimators._estimator import view
+from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
-class ConsensusNMF(
-    Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved, ConsensusLearning
-):
+def _agreed(attribute: str, doc: str) -> property:
+    """Return a property that shows what the replicates of the chosen rank agree on."""
+    return property(lambda model: getattr(model.consensus(), attribute), doc=doc)
+
+
+class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusLearning):
     r"""Atoms that many replicates agree on, and how many there are.
 
     For every rank many replicates learn from the same batches, so that a stream is read once, and
@@ -138,37 +137,6 @@ class ConsensusNMF(
         "_found",
     )
 
-    def __init__(
-        self,
-        n_components: Any = None,
-        *,
-        n_replicates: int = 100,
-        loss: LossChoice = "squared",
-        model: Any = None,
-        holdout: float = 0.1,
-        bootstrap: bool = True,
-        block_size: int = 1,
-        batch_size: int = 512,
-        n_epochs: int | None = None,
-        shuffle: bool = True,
-        n_jobs: int | None = None,
-        max_time: float | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_replicates = n_replicates
-        self.loss = loss
-        self.model = model
-        self.holdout = holdout
-        self.bootstrap = bootstrap
-        self.block_size = block_size
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.random_state = random_state
-
     # -- what was found
 
     @property
@@ -181,53 +149,36 @@ class ConsensusNMF(
         """The rank that was chosen."""
         return self.choice_.rank
 
-    @property
-    def components_(self) -> NDArray:
-        """The consensus atoms, ``(n_components_, n_features)``, most important first."""
-        return self.consensus().atoms
-
-    @property
-    def stability_(self) -> NDArray:
-        """Share of the replicates that have each atom, ``(n_components_,)``."""
-        return self.consensus().share
-
-    @property
-    def cosine_(self) -> NDArray:
-        """Mean cosine of the nearest atom of each replicate, ``(n_components_,)``."""
-        return self.consensus().cosine
-
-    @property
-    def importance_(self) -> NDArray:
-        """Share of each atom in codes times lengths, ``(n_components_,)``."""
-        return self.consensus().importance
-
-    @property
-    def intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the entries, each ``(n_components_, n_features)``."""
-        return self.consensus().intervals
-
-    @property
-    def importance_intervals_(self) -> tuple[NDArray, NDArray]:
-        """Ends of the intervals of the importance, each ``(n_components_,)``."""
-        return self.consensus().importance_intervals
+    components_ = _agreed(
+        "atoms", "The consensus atoms, ``(n_components_, n_features)``, most important first."
+    )
+    stability_ = _agreed(
+        "share", "Share of the replicates that have each atom, ``(n_components_,)``."
+    )
+    cosine_ = _agreed(
+        "cosine", "Mean cosine of the nearest atom of each replicate, ``(n_components_,)``."
+    )
+    importance_ = _agreed(
+        "importance", "Share of each atom in codes times lengths, ``(n_components_,)``."
+    )
+    intervals_ = _agreed(
+        "intervals", "Ends of the intervals of the entries, each ``(n_components_, n_features)``."
+    )
+    importance_intervals_ = _agreed(
+        "importance_intervals",
+        "Ends of the intervals of the importance, each ``(n_components_,)``.",
+    )
+    n_samples_seen_ = view("ensemble_.n_rows", "Rows learned from, passes included.")
+    batch_objective_ = view(
+        "ensemble_.batch_objective",
+        "Mean objective of the newest batch over the replicates of the largest rank.",
+    )
 
     @property
     def replicates_(self) -> dict[int, list[Any]]:
         """The replicates of each rank."""
         check_is_fitted(self)
         return dict(zip(self.ensemble_.ranks, self.ensemble_.learners, strict=True))
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows learned from, passes included."""
-        check_is_fitted(self)
-        return self.ensemble_.n_rows
-
-    @property
-    def batch_objective_(self) -> float:
-        """Mean objective of the newest batch over the replicates of the largest rank."""
-        check_is_fitted(self)
-        return self.ensemble_.batch_objective
 
     def consensus(self, rank: int | None = None) -> Consensus:
         """Return what the replicates of a rank agree on.

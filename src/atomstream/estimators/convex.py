@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from atomstream.base.matrices import Samples
 from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
-from atomstream.estimators._callbacks import with_callbacks
+from atomstream.estimators._estimator import estimator, view
 from atomstream.estimators._representatives import (
     Representatives,
     Share,
@@ -25,9 +26,14 @@ from atomstream.estimators._representatives import (
     row_names,
     stacked_rows,
 )
-from atomstream.estimators._types import ScheduleChoice
-from atomstream.estimators._views import view
-from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
+from atomstream.estimators._sklearn import with_callbacks
+from atomstream.estimators.registry import (
+    SETS,
+    ScheduleChoice,
+    resolve,
+    resolve_coder,
+    with_elastic_net,
+)
 from atomstream.loop.explaining import Whole
 from atomstream.loop.learner import Learner
 from atomstream.losses import Squared
@@ -38,6 +44,7 @@ from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, start
 from atomstream.watch.diagnostics import relative_move
 
 
+@estimator
 class OnlineConvexMF(OnlineDictionary):
     r"""Dictionary learning on a stream whose atoms are convex combinations of a few kept samples.
 
@@ -132,46 +139,28 @@ class OnlineConvexMF(OnlineDictionary):
     fixed_components = 0
     init = "auto"
     TOLERANCE = 0.0
-    classes_: NDArray
+    classes_: NDArray = field(init=False)
 
     n_swaps_ = view(
         "state_.dictionary.n_swaps", "How often a row became a representative, after the first N."
     )
 
-    def __init__(
-        self,
-        n_components: int = 5,
-        *,
-        n_representatives: int = 150,
-        assignment: str = "code",
-        alpha: float = 0.1,
-        ridge: float = 0.0,
-        damping: float = 0.0,
-        codes: str = "free",
-        schedule: ScheduleChoice = "harmonic",
-        batch_size: int = 256,
-        n_epochs: int = 1,
-        shuffle: bool = True,
-        missing: bool = False,
-        n_jobs: int | None = None,
-        max_time: float | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_representatives = n_representatives
-        self.assignment = assignment
-        self.alpha = alpha
-        self.ridge = ridge
-        self.damping = damping
-        self.codes = codes
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.random_state = random_state
+    n_components: int = 5
+    _: KW_ONLY
+    n_representatives: int = 150
+    assignment: str = "code"
+    alpha: float = 0.1
+    ridge: float = 0.0
+    damping: float = 0.0
+    codes: str = "free"
+    schedule: ScheduleChoice = "harmonic"
+    batch_size: int = 256
+    n_epochs: int = 1
+    shuffle: bool = True
+    missing: bool = False
+    n_jobs: int | None = None
+    max_time: float | None = None
+    random_state: RandomSource = None
 
     def _make_algorithm(self) -> Any:
         """Return the parts that the parameters stand for."""

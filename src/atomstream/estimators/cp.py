@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from atomstream.base.checks import RandomSource
 from atomstream.base.fields import number
 from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.dictionaries.loadings import Loadings, ModeSets
-from atomstream.domains.tensors.axes import Axes
+from atomstream.domains.tensors import Axes
 from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._cp_loadings import (
@@ -24,11 +25,14 @@ from atomstream.estimators._cp_loadings import (
     nearest_loadings,
     starting_loadings,
 )
-from atomstream.estimators._types import CoderChoice, ScheduleChoice, SetChoice, Start
+from atomstream.estimators._estimator import estimator, view
 from atomstream.estimators._validation import check_size, check_X
-from atomstream.estimators._views import view
 from atomstream.estimators.registry import (
     SETS,
+    CoderChoice,
+    ScheduleChoice,
+    SetChoice,
+    Start,
     resolve,
     resolve_coder,
     with_elastic_net,
@@ -47,6 +51,7 @@ from atomstream.updates.reseeding import Reseeding
 NO_LOADINGS = ("box", "covering", "unit_sphere")  # sets that loadings are not sought in
 
 
+@estimator
 class OnlineCPDictionary(OnlineDictionary):
     r"""A dictionary of rank-one atoms for a stream of tensors of any order.
 
@@ -153,54 +158,32 @@ class OnlineCPDictionary(OnlineDictionary):
     _several = True
     TOLERANCE = 1e-3
 
-    axes_: Axes
-    norm_: float
+    axes_: Axes = field(init=False)
+    norm_: float = field(init=False)
 
     shape_in_ = view("axes_.shape", "Shape of a sample.")
     factors = view("loadings_", "The loading matrices: the factors of the atoms as a CP tensor.")
 
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        alpha: float = 0.0,
-        ridge: float = 0.0,
-        damping: float = 0.0,
-        codes: SetChoice = "nonnegative",
-        atoms: SetChoice | Sequence[SetChoice] = "nonnegative_ball",
-        reshape: object = None,
-        updater: object = "auto",
-        coder: CoderChoice = "auto",
-        schedule: ScheduleChoice = "harmonic",
-        batch_size: int = 64,
-        n_epochs: int = 10,
-        shuffle: bool = True,
-        init: Start = None,
-        fixed_components: int = 0,
-        missing: bool = False,
-        n_jobs: int | None = None,
-        max_time: float | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.ridge = ridge
-        self.damping = damping
-        self.codes = codes
-        self.atoms = atoms
-        self.reshape = reshape
-        self.updater = updater
-        self.coder = coder
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.init = init
-        self.fixed_components = fixed_components
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.random_state = random_state
+    n_components: int = 10
+    _: KW_ONLY
+    alpha: float = 0.0
+    ridge: float = 0.0
+    damping: float = 0.0
+    codes: SetChoice = "nonnegative"
+    atoms: SetChoice | Sequence[SetChoice] = "nonnegative_ball"
+    reshape: object = None
+    updater: object = "auto"
+    coder: CoderChoice = "auto"
+    schedule: ScheduleChoice = "harmonic"
+    batch_size: int = 64
+    n_epochs: int = 10
+    shuffle: bool = True
+    init: Start = None
+    fixed_components: int = 0
+    missing: bool = False
+    n_jobs: int | None = None
+    max_time: float | None = None
+    random_state: RandomSource = None
 
     @classmethod
     def from_components(cls, components: Any, **params: Any) -> Self:

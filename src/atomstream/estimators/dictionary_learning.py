@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
 from atomstream.base.checks import RandomSource
 from atomstream.estimators import _parameters
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.estimators._types import CoderChoice, ScheduleChoice, SetChoice, Start
+from atomstream.estimators.registry import CoderChoice, ScheduleChoice, SetChoice, Start
 
 
+@estimator
 class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     r"""Dictionary learning on a stream, with codes and atoms in any of the convex sets offered.
 
@@ -89,45 +92,23 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
 
     PARAMETERS: ClassVar = _parameters.DICTIONARY_LEARNING
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        *,
-        updater: object = "auto",
-        alpha: float = 0.1,
-        ridge: float = 0.0,
-        damping: float = 0.0,
-        scale: str = "none",
-        codes: SetChoice = "free",
-        atoms: SetChoice = "unit_ball",
-        coder: CoderChoice = "auto",
-        schedule: ScheduleChoice = "power",
-        batch_size: int = 256,
-        n_epochs: int | None = None,
-        shuffle: bool = True,
-        init: Start = "samples",
-        fixed_components: int | ArrayLike = 0,
-        missing: bool = False,
-        n_jobs: int | None = None,
-        max_time: float | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.updater = updater
-        self.alpha = alpha
-        self.ridge = ridge
-        self.damping = damping
-        self.scale = scale
-        self.codes = codes
-        self.atoms = atoms
-        self.coder = coder
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.init = init
-        self.fixed_components = fixed_components
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.random_state = random_state
+    n_components: int = 20
+    _: KW_ONLY
+    updater: object = "auto"
+    alpha: float = 0.1
+    ridge: float = 0.0
+    damping: float = 0.0
+    scale: str = "none"
+    codes: SetChoice = "free"
+    atoms: SetChoice = "unit_ball"
+    coder: CoderChoice = "auto"
+    schedule: ScheduleChoice = "power"
+    batch_size: int = 256
+    n_epochs: int | None = None
+    shuffle: bool = True
+    init: Start = "samples"
+    fixed_components: int | ArrayLike = 0
+    missing: bool = False
+    n_jobs: int | None = None
+    max_time: float | None = None
+    random_state: RandomSource = None

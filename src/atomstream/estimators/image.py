@@ -10,9 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource
 from atomstream.base.progress import track
-from atomstream.domains.images.overlap import whole
 from atomstream.domains.images.pixels import (
     as_image,
     check_white,
@@ -22,9 +20,9 @@ from atomstream.domains.images.pixels import (
     where_observed,
     white,
 )
-from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
+from atomstream.domains.images.reconstruction import add_means, complete_image, denoise_image, whole
 from atomstream.estimators import _parameters
-from atomstream.estimators._called import blame
+from atomstream.estimators._calls import blame
 from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.streams import patch_view, patches
 
@@ -106,29 +104,6 @@ class ImageDictionary(PatchLearning):
 
     ACCEPTS = ("three_d_array", "string")
     PARAMETERS: ClassVar = _parameters.IMAGE
-
-    def __init__(
-        self,
-        n_components: int = 256,
-        patch_size: int = 8,
-        *,
-        stride: int = 2,
-        alpha: float = 0.02,
-        nonnegative: bool = False,
-        n_patches: int = 60_000,
-        batch_size: int = 256,
-        n_jobs: int | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.patch_size = patch_size
-        self.stride = stride
-        self.alpha = alpha
-        self.nonnegative = nonnegative
-        self.n_patches = n_patches
-        self.batch_size = batch_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def reconstruct(self, image: ArrayLike, *, out: NDArray | None = None) -> NDArray:
         """Return an image made of the atoms.

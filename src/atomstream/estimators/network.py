@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator
 from copy import deepcopy
+from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,17 +15,21 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.checks import RandomSource, check_count, counted
 from atomstream.base.fields import array, count, part
 from atomstream.cluster.rounds import Rounds
+from atomstream.domains.networks.edge_means import distinct
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.patches import distinct
 from atomstream.estimators import _parameters
-from atomstream.estimators._chains import ChainShard, resolve_chain
+from atomstream.estimators._calls import Transaction
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
-from atomstream.estimators._network_reconstruction import NetworkReconstruction
-from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._types import ScheduleChoice
+from atomstream.estimators._network_reconstruction import (
+    ChainShard,
+    NetworkReconstruction,
+    resolve_chain,
+)
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.estimators.registry import ScheduleChoice
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import patches_of
 from atomstream.samplers.glauber import is_copy
@@ -34,6 +39,7 @@ MAX_ATOM_SHARE = 1 / 3
 NOTED = 64  # steps at which the usage of the atoms is kept
 
 
+@estimator
 class NetworkDictionary(NetworkReconstruction):
     r"""A dictionary of the k x k patches that a network shows on copies of a motif.
 
@@ -115,32 +121,20 @@ class NetworkDictionary(NetworkReconstruction):
         *(part("_rng", np.random.Generator), array("_totals", "n r"), count("_spacing", 1)),
     )
 
-    learner_: OnlineNMF
-    motif_: Motif
-    position_: NDArray | None
+    learner_: OnlineNMF = field(init=False)
+    motif_: Motif = field(init=False)
+    position_: NDArray | None = field(init=False)
 
-    def __init__(
-        self,
-        motif: object = "path:21",
-        n_components: int = 25,
-        *,
-        alpha: float = 0.0,
-        chain: str = "pivot",
-        schedule: ScheduleChoice = "power",
-        n_batches: int = 100,
-        batch_size: int = 1000,
-        thin: int = 1,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.motif = motif
-        self.n_components = n_components
-        self.alpha = alpha
-        self.chain = chain
-        self.schedule = schedule
-        self.n_batches = n_batches
-        self.batch_size = batch_size
-        self.thin = thin
-        self.random_state = random_state
+    motif: object = "path:21"
+    n_components: int = 25
+    _: KW_ONLY
+    alpha: float = 0.0
+    chain: str = "pivot"
+    schedule: ScheduleChoice = "power"
+    n_batches: int = 100
+    batch_size: int = 1000
+    thin: int = 1
+    random_state: RandomSource = None
 
     # -- learning
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,19 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.checks import RandomSource
 from atomstream.base.matrices import Samples
 from atomstream.estimators import _parameters
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.estimators._types import (
-    CoderChoice,
-    LossChoice,
-    ScheduleChoice,
-    SetChoice,
-    Start,
-)
 from atomstream.estimators._validation import raise_zeros
+from atomstream.estimators.registry import CoderChoice, LossChoice, ScheduleChoice, SetChoice, Start
 from atomstream.loop.algorithm import Algorithm
 from atomstream.losses import Huber, Mahalanobis
 
 
+@estimator
 class OnlineNMF(_OnlineMatrixFactorization):
     r"""Nonnegative matrix factorization of a stream under any divergence.
 
@@ -158,50 +155,27 @@ class OnlineNMF(_OnlineMatrixFactorization):
 
     PARAMETERS: ClassVar = _parameters.NMF
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        *,
-        loss: LossChoice = "squared",
-        updater: object = "auto",
-        alpha: float = 0.0,
-        ridge: float = 0.0,
-        damping: float = 0.0,
-        scale: str = "none",
-        codes: SetChoice = "auto",
-        atoms: SetChoice = "auto",
-        coder: CoderChoice = "auto",
-        schedule: ScheduleChoice = "power",
-        batch_size: int = 256,
-        n_epochs: int | None = None,
-        shuffle: bool = True,
-        init: Start = "auto",
-        fixed_components: int | ArrayLike = 0,
-        missing: bool = False,
-        n_jobs: int | None = None,
-        max_time: float | None = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.loss = loss
-        self.updater = updater
-        self.alpha = alpha
-        self.ridge = ridge
-        self.damping = damping
-        self.scale = scale
-        self.codes = codes
-        self.atoms = atoms
-        self.coder = coder
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.shuffle = shuffle
-        self.init = init
-        self.fixed_components = fixed_components
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.random_state = random_state
+    n_components: int = 20
+    _: KW_ONLY
+    loss: LossChoice = "squared"
+    updater: object = "auto"
+    alpha: float = 0.0
+    ridge: float = 0.0
+    damping: float = 0.0
+    scale: str = "none"
+    codes: SetChoice = "auto"
+    atoms: SetChoice = "auto"
+    coder: CoderChoice = "auto"
+    schedule: ScheduleChoice = "power"
+    batch_size: int = 256
+    n_epochs: int | None = None
+    shuffle: bool = True
+    init: Start = "auto"
+    fixed_components: int | ArrayLike = 0
+    missing: bool = False
+    n_jobs: int | None = None
+    max_time: float | None = None
+    random_state: RandomSource = None
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for; both sets must be nonnegative."""

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 
 from atomstream.base.fixed import Fixed
 from atomstream.base.registered import part_of
@@ -23,7 +24,6 @@ from atomstream.coders import (
     ProjectedSubgradient,
 )
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
-from atomstream.estimators._types import CoderChoice, LossChoice, ToleranceChoice
 from atomstream.losses import (
     L1,
     L2,
@@ -41,11 +41,27 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
-from atomstream.schedules import Adaptive, Constant, Harmonic, LogPolynomial, Polynomial, Power
+from atomstream.schedules import (
+    Adaptive,
+    Constant,
+    Harmonic,
+    LogPolynomial,
+    Polynomial,
+    Power,
+    Schedule,
+)
 from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.majorise import Majorise
 from atomstream.updates.subgradient import SubgradientStep
+
+# A choice is a name or the part itself.
+CoderChoice: TypeAlias = str | Coder
+LossChoice: TypeAlias = str | Loss
+ScheduleChoice: TypeAlias = str | Schedule
+SetChoice: TypeAlias = str | Penalty
+ToleranceChoice: TypeAlias = float | str | Callable[[int], float]
+Start: TypeAlias = str | ArrayLike | None
 
 LOSSES: dict[str, Callable[[], Any]] = {
     "squared": Squared,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import KW_ONLY, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -19,23 +19,22 @@ from atomstream.domains.series.frames import (
     labels_on,
     n_shared,
 )
-from atomstream.domains.series.levels import LastKnown, Levels
-from atomstream.domains.series.persistence import compared, no_errors
+from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _parameters
-from atomstream.estimators._called import blame
+from atomstream.estimators._calls import Transaction, blame
+from atomstream.estimators._estimator import estimator, view
 from atomstream.estimators._learner_inside import drawn_seed
-from atomstream.estimators._rollback import Transaction
 from atomstream.estimators._series_forecast import SeriesForecast
-from atomstream.estimators._types import ScheduleChoice
-from atomstream.estimators._views import view
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.estimators.registry import ScheduleChoice
 from atomstream.schedules import Constant
 from atomstream.streams import windows
 
 FOLLOWING = Constant(weight=1.0)
 
 
+@estimator
 class SeriesDictionary(SeriesForecast):
     r"""A dictionary of what several series do together in ``window`` consecutive times.
 
@@ -153,47 +152,31 @@ class SeriesDictionary(SeriesForecast):
         *(part("levels_", Levels), part("_known", LastKnown)),
     )
 
-    learner_: OnlineNMF
-    form_: Form
-    initial_atoms_: NDArray | None
-    _rows: NDArray
-    _steps: NDArray
-    _n_rows: int
-    _seen: NDArray
+    learner_: OnlineNMF = field(init=False)
+    form_: Form = field(init=False)
+    initial_atoms_: NDArray | None = field(init=False)
+    _rows: NDArray = field(init=False)
+    _steps: NDArray = field(init=False)
+    _n_rows: int = field(init=False)
+    _seen: NDArray = field(init=False)
 
     atoms_ = view("components_", "The same as `components_`.")
     n_rows_ = view("_n_rows", "Number of rows learned from.")
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        window: int = 12,
-        *,
-        memory: int | None = None,
-        alpha: float = 0.0,
-        ridge: float = 0.05,
-        forecast_alpha: float = 0.0,
-        correction: float = 1.0,
-        center: bool = True,
-        schedule: ScheduleChoice = FOLLOWING,
-        n_init: int | None = None,
-        n_init_batches: int = 20,
-        init_batch_size: int = 100,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.window = window
-        self.memory = memory
-        self.alpha = alpha
-        self.ridge = ridge
-        self.forecast_alpha = forecast_alpha
-        self.correction = correction
-        self.center = center
-        self.schedule = schedule
-        self.n_init = n_init
-        self.n_init_batches = n_init_batches
-        self.init_batch_size = init_batch_size
-        self.random_state = random_state
+    n_components: int = 20
+    window: int = 12
+    _: KW_ONLY
+    memory: int | None = None
+    alpha: float = 0.0
+    ridge: float = 0.05
+    forecast_alpha: float = 0.0
+    correction: float = 1.0
+    center: bool = True
+    schedule: ScheduleChoice = FOLLOWING
+    n_init: int | None = None
+    n_init_batches: int = 20
+    init_batch_size: int = 100
+    random_state: RandomSource = None
 
     # -- learning
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, field
 from itertools import islice
 from typing import Any, ClassVar, Self
 
@@ -14,19 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.fields import part
 from atomstream.base.matrices import checked_numbers
-from atomstream.domains.text.documents import check_documents
 from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
-from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
+from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters
+from atomstream.estimators._calls import Transaction
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, LearnerInside, drawn_seed
-from atomstream.estimators._rollback import Transaction
-from atomstream.estimators._types import ScheduleChoice
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.estimators.registry import ScheduleChoice
 
 TOGETHER = 256  # documents coded at a time
 
 
+@estimator
 class TopicModel(LearnerInside):
     r"""Topics of a stream of documents.
 
@@ -96,33 +98,20 @@ class TopicModel(LearnerInside):
     PARAMETERS: ClassVar = _parameters.TOPICS
     LEARNED = (LEARNER, part("vocabulary_", Vocabulary))
 
-    learner_: OnlineNMF
-    vocabulary_: Vocabulary
+    learner_: OnlineNMF = field(init=False)
+    vocabulary_: Vocabulary = field(init=False)
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        *,
-        vectorizer: str = "hashing",
-        n_features: int = 2**15,
-        stop_words: str | Sequence[str] | None = "english",
-        min_df: int = 1,
-        alpha: float = 0.0,
-        schedule: ScheduleChoice = "power",
-        batch_size: int = 256,
-        n_epochs: int = 10,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.vectorizer = vectorizer
-        self.n_features = n_features
-        self.stop_words = stop_words
-        self.min_df = min_df
-        self.alpha = alpha
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.n_epochs = n_epochs
-        self.random_state = random_state
+    n_components: int = 20
+    _: KW_ONLY
+    vectorizer: str = "hashing"
+    n_features: int = 2**15
+    stop_words: str | Sequence[str] | None = "english"
+    min_df: int = 1
+    alpha: float = 0.0
+    schedule: ScheduleChoice = "power"
+    batch_size: int = 256
+    n_epochs: int = 10
+    random_state: RandomSource = None
 
     # -- learning
 

@@ -11,10 +11,9 @@ from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import RandomSource
-from atomstream.domains.walks.factors import WalkFactors
+from atomstream.domains.walks.states import WalkFactors
 from atomstream.estimators import _parameters
-from atomstream.estimators._types import Start
-from atomstream.estimators._views import view
+from atomstream.estimators._estimator import view
 from atomstream.estimators._walk_learning import WalkLearning
 from atomstream.updates.hebbian import HebbianFactor
 from atomstream.updates.subspaces import median_subspace, orthonormal
@@ -109,31 +108,6 @@ class RandomWalkFactorization(WalkLearning):
     n_reorthonormalized_ = view(
         "factor_.n_reorthonormalized", "How often the factors were made orthonormal again."
     )
-
-    def __init__(
-        self,
-        n_components: int = 10,
-        *,
-        n_states: int | None = None,
-        tau: int = 1,
-        step: object = "auto",
-        averaging: bool = True,
-        scaling: str = "none",
-        min_visits: float = 10,
-        tol: float = 0.0,
-        init: Start = None,
-        random_state: RandomSource = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_states = n_states
-        self.tau = tau
-        self.step = step
-        self.averaging = averaging
-        self.scaling = scaling
-        self.min_visits = min_visits
-        self.tol = tol
-        self.init = init
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

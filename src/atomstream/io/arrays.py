@@ -31,7 +31,6 @@ from atomstream.io.source import (
     row_blocks,
     size_of,
 )
-from atomstream.streams import CubeRows
 
 MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
@@ -103,8 +102,10 @@ class Sliced(_Array):
             yield numbered(part if dense is None else dense, rows.start)
 
 
-def _as_rows(array: Any, axes: Sequence[int], name: str) -> CubeRows:
+def _as_rows(array: Any, axes: Sequence[int], name: str) -> Any:
     """Return an array as rows that run through some of its axes."""
+    from atomstream.streams import CubeRows  # few arrays name their axes
+
     try:
         return CubeRows(array, axes)
     except ValueError as error:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from atomstream.base.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.lines import chosen, text_lines, whole_text
-from atomstream.io.source import fingerprint, reading
+from atomstream.io.source import Input, existing, reading
 
 TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")
 
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-class DocumentFile:
+class DocumentFile(Input):
     """A file of documents; every iteration reads it from the beginning.
 
     Parameters
@@ -82,12 +82,11 @@ class DocumentFile:
     """
 
     def __init__(self, path: str | Path, options: DocumentOptions) -> None:
-        self.path, self.name = Path(path), str(path)
+        self.path, self.name = existing(path), str(path)
+        self.files = [self.path]
         self._options = options
         bare = self.path.name.lower().removesuffix(".gz")
         self._kind = next((kind for kind in (TEXTS, LINES, TABLES) if bare.endswith(kind)), None)
-        if not self.path.exists():
-            raise InputError(f"There is no {path}.")
         if self._kind is None or self.path.is_dir():
             raise InputError(
                 f"{path} has an ending that is not known for documents; known are "
@@ -111,10 +110,6 @@ class DocumentFile:
             header: list[str] = next(self._cells(), [])
         wanted = self._options.labels
         return [name for name in self._options.beside if name in header or name in wanted]
-
-    def fingerprint(self) -> str:
-        """Return a digest of the content."""
-        return fingerprint([self.path])
 
     def __iter__(self) -> Iterator[str]:
         """Yield the documents."""

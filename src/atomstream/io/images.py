@@ -76,7 +76,7 @@ class Pictures(Source):
 
     def place(self, number: int) -> str:
         """Return where a patch lies, by its id: the image, and its upper left pixel."""
-        image, place = number >> 40, number % (1 << 40)
+        image, place = number >> 40, number % (1 << 40)  # as `_mixed` packs them
         row, column = divmod(place, self._across[image])
         return f"{Path(self.paths[image]).name}, row {row}, column {column}"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.exceptions import InputError
-from atomstream.io.source import InputOptions, Source, reading
+from atomstream.io.source import InputOptions, Source, existing, reading
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 
@@ -117,10 +117,8 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
         return source
     if not name:
         raise InputError("The name of an input is empty.")
-    path = Path(name)
+    path = existing(name)
     reader = reader_of(path)
-    if not path.exists():
-        raise InputError(f"There is no {name}.")
     if reader is not None:
         return _opened(path, reader, options)
     if path.is_dir():
@@ -219,11 +217,10 @@ def check_axes(sources: Sequence[Source], axes: object, n_rows: int | None = Non
     )
 
 
-def images_in(folder: Path) -> list[Path]:
-    """Return the image files in a folder and its subfolders, sorted by name."""
-    images = sorted(
-        path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()
-    )
+def images_in(folder: Path, *, deep: bool = True) -> list[Path]:
+    """Return the image files in a folder, and in its subfolders if deep, sorted by name."""
+    found = folder.rglob("*") if deep else folder.iterdir()
+    images = sorted(path for path in found if path.suffix.lower() in ENDINGS and path.is_file())
     if not images:
         raise InputError(f"The folder {folder} holds no images ({', '.join(sorted(ENDINGS))}).")
     return images

@@ -234,7 +234,7 @@ def number_of(field: Any, decimal: str = ".") -> float:
     if isinstance(field, str):
         if decimal == ",":
             field = field.replace(".", "x").replace(",", ".")
-        field = field.replace("_", "x")
+        field = field.replace("_", "x")  # Python takes 1_000 for a number, tables do not
     return float(field)
 
 

@@ -14,7 +14,7 @@ from atomstream.base.checks import counted
 from atomstream.exceptions import InputError
 from atomstream.io.lines import Naming, chosen
 from atomstream.io.outputs import write_table
-from atomstream.io.source import InputOptions, need, reading
+from atomstream.io.source import InputOptions, existing, need, reading
 from atomstream.io.table import DelimitedTable
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
@@ -86,11 +86,7 @@ class SeriesTable:
 
 
 def read_series(
-    path: str | Path,
-    *,
-    time: str | None = None,
-    columns: Sequence[str] = (),
-    decimal: str = ".",
+    path: str | Path, *, time: str | None = None, columns: Sequence[str] = (), decimal: str = "."
 ) -> SeriesTable:
     """Return a table of series from comma-separated lines, plain or compressed (.gz).
 
@@ -110,9 +106,7 @@ def read_series(
     InputError
         For files that cannot be read, dates of another kind, and columns that are not numeric.
     """
-    path = Path(path)
-    if not path.exists():
-        raise InputError(f"There is no {path}.")
+    path = existing(path)
     with reading(str(path)):
         naming = _TimeColumn(kept=True, time=time)
         table = DelimitedTable(path, InputOptions(columns, decimal=decimal, naming=naming))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,17 +111,26 @@ class InputOptions:
     sample_axes: Sequence[int] | None = None
 
 
-class Input(Protocol):
-    """An input of a run: its name, and what changes when its content does."""
+class Input:
+    """An input of a run: its name, and what changes when its content does.
+
+    Attributes
+    ----------
+    name : str
+        Name for messages.
+    files : sequence of path
+        What is read; empty for a stream that can be read only once.
+    """
 
     name: str
+    files: Sequence[Path] = ()
 
     def fingerprint(self) -> str | None:
-        """Return a digest of the content; None where it cannot be read twice."""
-        ...
+        """Return a digest of the content; None for a stream that can be read only once."""
+        return fingerprint(self.files) if self.files else None
 
 
-class InputFile:
+class InputFile(Input):
     """One file as the input of a run.
 
     Parameters
@@ -135,12 +145,17 @@ class InputFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path, self.name = Path(path), str(path)
+        self.files = [self.path]
         if not self.path.is_file():
             raise InputError(f"There is no {path}.")
 
-    def fingerprint(self) -> str:
-        """Return a digest of the content."""
-        return fingerprint([self.path])
+
+def existing(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file or folder, which must be there."""
+    found = Path(path)
+    if not found.exists():
+        raise InputError(f"There is no {path}.")
+    return found
 
 
 class Block(NamedTuple):
@@ -160,7 +175,7 @@ class Block(NamedTuple):
     labels: tuple[NDArray, ...] = ()
 
 
-class Source(ABC):
+class Source(Input, ABC):
     """An input of rows of numbers.
 
     Attributes
@@ -195,7 +210,6 @@ class Source(ABC):
         What a row is called.
     """
 
-    name: str
     n_features: int
     n_rows: int | None = None
     names: list[str] | None = None
@@ -206,7 +220,6 @@ class Source(ABC):
     shape: tuple[int, ...] | None = None
     flattened: tuple[int, ...] | None = None
     takes_axes: bool = False
-    files: Sequence[Path] = ()
     deviation: NDArray | None = None
     unit: str = "row"
 
@@ -224,10 +237,6 @@ class Source(ABC):
     @abstractmethod
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield the rows of a pass from row ``start`` on."""
-
-    def fingerprint(self) -> str | None:
-        """Return a digest of the content; None for a stream that can be read only once."""
-        return fingerprint(self.files) if self.files else None
 
 
 @contextmanager

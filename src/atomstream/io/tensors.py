@@ -17,7 +17,16 @@ from atomstream.exceptions import InputError
 from atomstream.io import arrays
 from atomstream.io.inputs import check_axes, open_inputs, reader_of
 from atomstream.io.lines import chosen
-from atomstream.io.source import Block, InputOptions, Source, check_numeric, files_of, need, reading
+from atomstream.io.source import (
+    Block,
+    InputOptions,
+    Source,
+    check_numeric,
+    existing,
+    files_of,
+    need,
+    reading,
+)
 
 NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
 NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files
@@ -104,10 +113,8 @@ def open_tensor(
     InputError
         A sentence for each thing that can be wrong with a tensor.
     """
-    path = Path(path)
+    path = existing(path)
     ending = next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
-    if not path.exists():
-        raise InputError(f"There is no {path}.")
     if ending is None and reader_of(path) is None:
         raise InputError(f"{path} ends like no tensor; known endings are {', '.join(KINDS)}.")
     if path.is_dir() and ".zarr" not in path.name:

@@ -17,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.images import LUMA, is_color, load_image
-from atomstream.io.inputs import ENDINGS, open_inputs
+from atomstream.io.inputs import images_in, open_inputs
 from atomstream.io.source import (
+    Input,
     InputOptions,
     Source,
+    existing,
     files_of,
-    fingerprint,
     need,
     reading,
     row_blocks,
@@ -100,7 +101,7 @@ def n_frames_of(video: Any) -> int | None:
     return len(video) if isinstance(video, Sized) else None
 
 
-class Video:
+class Video(Input):
     """A video on disk that is learned from: its frames from any position on, or all of them.
 
     Parameters
@@ -130,7 +131,7 @@ class Video:
         n_frames: int | None,
     ) -> None:
         self.name, self.n_frames = name, n_frames
-        self._files, self._images = files, images
+        self.files, self._images = files, images
 
     def images(self, start: int) -> Iterator[NDArray]:
         """Yield the images from number ``start`` on, as `as_frames` takes them.
@@ -145,15 +146,11 @@ class Video:
 
     def whole(self) -> NDArray:
         """Return all images as one array: a memory map of a ``.npy`` file."""
-        path = self._files[0]
+        path = self.files[0]
         if path.name.lower().endswith(".npy"):
             with reading(self.name):
                 return np.load(path, mmap_mode="r", allow_pickle=False)
         return _stacked(self.images(0), self.n_frames, self.name)
-
-    def fingerprint(self) -> str:
-        """Return the digest of all files."""
-        return fingerprint(self._files)
 
 
 def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) -> Video:
@@ -175,11 +172,9 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
     InputError
         A sentence for each thing that can be wrong with a video.
     """
-    path = Path(path)
+    path = existing(path)
     low = path.name.lower()
     ending = next((ending for ending in (*ARRAYS, *STACKS, *CODED) if low.endswith(ending)), None)
-    if not path.exists():
-        raise InputError(f"There is no {path}.")
     with reading(str(path)):
         if ending in ARRAYS:
             return _array(path, open_inputs([str(path)], InputOptions(key=key))[0])
@@ -213,7 +208,7 @@ def _array(path: Path, rows: Source) -> Video:
 
 def _folder(path: Path, grey: bool) -> Video:
     """Return the images of a folder as a video; the first one decides whether there is colour."""
-    files = _in_folder(path)
+    files = images_in(path, deep=False)
     color = not grey and is_color(files[0])
 
     def images(start: int) -> Iterator[NDArray]:
@@ -229,14 +224,6 @@ def _n_pages(path: Path) -> int:
     with warnings.catch_warnings(), library("PIL.Image", "Images").open(path) as image:
         warnings.simplefilter("ignore")  # what a damaged page has is told when it is read
         return int(getattr(image, "n_frames", 1))
-
-
-def _in_folder(path: Path) -> list[Path]:
-    """Return the images of a folder, in the order of their names."""
-    found = sorted(part for part in path.iterdir() if part.suffix.lower() in ENDINGS)
-    if not found:
-        raise InputError(f"The folder {path} holds no images ({', '.join(sorted(ENDINGS))}).")
-    return found
 
 
 def _images(video: Any, grey: bool) -> Iterable[Any]:
@@ -289,9 +276,7 @@ def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:
         if not isinstance(image, str | os.PathLike):
             yield np.asarray(image)
             continue
-        path = Path(image)
-        if not path.exists():
-            raise InputError(f"There is no {path}.")
+        path = existing(image)
         if color is None:
             color = not grey and is_color(path)
         yield load_image(path, color=color)

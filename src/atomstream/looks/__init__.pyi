@@ -3,9 +3,8 @@
 from . import live as live
 from . import plots as plots
 from . import report as report
-from .color import ColorLook as ColorLook
 from .consensus import ConsensusLook as ConsensusLook
-from .convex import ConvexLook as ConvexLook
+from .image import ColorLook as ColorLook
 from .image import ImageLook as ImageLook
 from .look import Look as Look
 from .look import look_of as look_of
@@ -14,6 +13,7 @@ from .network import NetworkLook as NetworkLook
 from .record import Record as Record
 from .record import Table as Table
 from .report import Section as Section
+from .rows import ConvexLook as ConvexLook
 from .rows import RowsLook as RowsLook
 from .series import SeriesLook as SeriesLook
 from .tensor import TensorLook as TensorLook

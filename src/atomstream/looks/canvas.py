@@ -1,4 +1,4 @@
-"""Colours and sizes of all pictures, and helpers for figures, panels and names."""
+"""Colours, sizes and the order of atoms in all pictures; helpers for panels and names."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
-from atomstream.looks.similarity import by_similarity
+from atomstream.dictionaries.clusters import unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,13 +26,14 @@ IMAGE, SIGNED, WEIGHT, ERROR = "gray", "RdBu_r", "Blues", "magma_r"
 # Sizes of text in points: heads of figures, titles and labels, ticks and numbers in cells.
 HEAD, TEXT, TICK = 10, 8, 7
 ORDERS = ("importance", "similarity")  # of atoms
+MAX_TREE_ATOMS = 300  # atoms whose tree is turned so that neighbouring leaves are as near as can be
 
 
 def colour(number: int) -> tuple[float, float, float]:
     """Return the colour of kind ``number`` of something, as red, green and blue from 0 to 1."""
     turn, place = divmod(number, len(COLORS))
     parts = (int(COLORS[place][i : i + 2], 16) / 255 for i in (1, 3, 5))
-    pale = 1 - 0.6**turn
+    pale = 1 - 0.6**turn  # each turn through the palette comes nearer to a light grey
     red, green, blue = (part + pale * (0.9 - part) for part in parts)
     return red, green, blue
 
@@ -92,6 +93,8 @@ def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[l
     n_rows = -(-npanels // n_columns)
     figure = empty(width * n_columns, height * n_rows + 0.3)
     grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
+    for axes in grid:
+        axes.tick_params(labelsize=TICK)
     for axes in grid[npanels:]:
         axes.axis("off")
     return list(grid[:npanels]), figure
@@ -132,3 +135,32 @@ def _png(figure: Figure) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=100)
     return buffer.getvalue()
+
+
+def by_similarity(atoms: ArrayLike) -> NDArray:
+    """Return the numbers of atoms in an order in which neighbours are alike.
+
+    It is that of the leaves of a tree: average linkage of one minus the cosines, or minus their
+    absolute values where atoms have both signs, for an atom and its opposite are one.
+
+    Parameters
+    ----------
+    atoms : array-like of shape (n_atoms, ...)
+
+    Returns
+    -------
+    ndarray of int of shape (n_atoms,)
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    rows = np.nan_to_num(np.asarray(atoms, np.float64))
+    rows = rows.reshape(len(rows), -1)
+    if len(rows) < 3:
+        return np.arange(len(rows))
+    rows = unit(rows)
+    cosines = rows @ rows.T
+    cosines = np.abs(cosines) if (rows < 0).any() else cosines
+    distances = np.clip(1 - cosines, 0, 2)[np.triu_indices(len(rows), 1)]
+    tree = linkage(distances, "average", optimal_ordering=len(rows) <= MAX_TREE_ATOMS)
+    order: NDArray = leaves_list(tree)
+    return order

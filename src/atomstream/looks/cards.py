@@ -187,14 +187,10 @@ def bars(values: NDArray) -> Picture:
     zero = float(_heights(np.zeros(1), low, high)[0])
     width = WIDTH / len(values)
     corners = [
-        f"{x:.4g},{y:.4g}"
+        f"{width * x:.4g},{y:.4g}"
         for place, height in enumerate(_heights(values, low, high))
-        for x, y in (
-            (width * (place + 0.15), zero),
-            (width * (place + 0.15), height),
-            (width * (place + 0.85), height),
-            (width * (place + 0.85), zero),
-        )
+        for x, ends in ((place + 0.15, (zero, height)), (place + 0.85, (height, zero)))
+        for y in ends
     ]
     return Picture(curves=[" ".join(corners)], zero=zero)
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
-from atomstream.looks import drawings, ranks, sections
+from atomstream.dictionaries.clusters import unit
+from atomstream.looks import drawings, report
 from atomstream.looks.canvas import (
     BLUE,
     ORANGE,
-    SIGNED,
     TEXT,
     TICK,
     WEIGHT,
@@ -22,7 +23,6 @@ from atomstream.looks.canvas import (
     labelled,
     panels,
     plain,
-    write_names,
 )
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_DRAWN = 1500  # atoms that are drawn in a clustergram
-NAMED = 5  # places of a map that are named
 
 
 class ConsensusLook(RowsLook):
@@ -87,7 +86,7 @@ class ConsensusLook(RowsLook):
             "out, with its standard error; below, the share of the replicates that have the "
             "consensus atoms."
         )
-        found = [Section("choice", "Numbers of atoms", caption, ranks.rank(choice))]
+        found = [Section("choice", "Numbers of atoms", caption, rank(choice))]
         caption = "The consensus atoms with intervals of 95 % over the replicates that have them."
         if record.shape is not None:
             caption = "The consensus atoms as patches, most important first."
@@ -95,7 +94,7 @@ class ConsensusLook(RowsLook):
         else:
             figure = intervals(model, record.names)
         found.append(Section("atoms", "Atoms", caption, figure))
-        found.append(sections.table_section("importance", "The atoms", self.table(record)))
+        found.append(report.table_section("importance", "The atoms", self.table(record)))
         caption = (
             "Cosines of all atoms of the replicates: a dark square with a pale surrounding is an "
             "atom that returns and is like no other."
@@ -151,10 +150,9 @@ def clustergram_data(model: Any, rank: int | None = None) -> tuple[NDArray, NDAr
     n_drawn = min(len(found.labels), max(2, MAX_DRAWN // rank))
     replicates = list(model.replicates_[rank])[:n_drawn]
     rows = np.concatenate([np.asarray(each.components_, np.float64) for each in replicates])
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(float).tiny)
-    labels = found.labels[:n_drawn].ravel()
-    middle = found.atoms / np.linalg.norm(found.atoms, axis=1, keepdims=True)
-    near = np.abs(rows @ middle.T)[np.arange(len(rows)), labels]
+    rows, labels = unit(rows), found.labels[:n_drawn].ravel()
+    # Atoms that stand alone have the label -1: they come last, sorted as if they were of the last.
+    near = np.abs(rows @ unit(found.atoms).T)[np.arange(len(rows)), labels]
     order = np.lexsort((-near, np.where(labels < 0, rank, labels)))
     cosines = rows[order] @ rows[order].T
     return np.abs(cosines) if (rows < 0).any() else cosines, labels[order]
@@ -253,91 +251,142 @@ def intervals(
         else:
             axes.fill_between(places, low, high, color=ORANGE, alpha=0.7, linewidth=0)
             axes.plot(places, entries, color=BLUE, linewidth=0.5)
-        axes.tick_params(labelsize=TICK)
         share, kept = model.importance_[number], model.stability_[number]
         title = f"{heading(number, share)}\nin {100 * kept:.0f} % of the replicates"
         axes.set_title(title, fontsize=TEXT)
     return figure
 
 
-def usage_maps_data(
-    usages: ArrayLike, places: ArrayLike, n_atoms: int | None = None
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `usage_maps` draws: numbers of atoms, their usages, places.
+def rank(choice: Any) -> Figure:
+    """Draw the error on hidden entries and the stability of the atoms against their number.
 
     Parameters
     ----------
-    usages : array-like of shape (n_samples, n_components)
-    places : array-like of shape (n_samples, 2)
-    n_atoms : int, optional
-        Those that are used most.
-
-    Returns
-    -------
-    atoms : ndarray of int of shape (n_atoms,)
-    usages : ndarray of shape (n_samples, n_atoms)
-    places : ndarray of shape (n_samples, 2)
-
-    Raises
-    ------
-    ValueError
-        For places that are not two numbers for each sample.
+    choice : RankChoice
+        Result of `atomstream.choose_rank`, or ``choice_`` of a `ConsensusNMF`.
     """
-    usages, places = np.asarray(usages, dtype=float), np.asarray(places, dtype=float)
-    if usages.ndim != 2 or places.shape != (len(usages), 2):
-        raise ValueError(
-            "places must be of shape (n_samples, 2) for usages of shape (n_samples, n_components), "
-            f"got {places.shape} and {usages.shape}."
-        )
-    atoms = np.argsort(-usages.sum(axis=0), kind="stable")[:n_atoms]
-    return atoms, usages[:, atoms], places
+    ranks, chosen, stability = choice.ranks, choice.rank, choice.stability
+    figure = empty(7, 4.6)
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    top.errorbar(
+        ranks, choice.error, choice.error_se, color=BLUE, marker="o", markersize=4, capsize=3
+    )
+    top.axhline(
+        choice.baseline, color="0.3", linewidth=1.4, linestyle=":", label="means of the columns"
+    )
+    labelled(top, ylabel="error on hidden entries")
+    bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
+    labelled(bottom, xlabel="number of atoms", ylabel="share of replicates\nthat have the atoms")
+    bottom.set_ylim(min(0, stability.min()), 1.03)
+    for axes in (top, bottom):
+        axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
+        axes.grid(alpha=0.3)
+    bottom.set_xlim(ranks[0] - 0.5, ranks[-1] + 0.5)
+    bottom.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+    top.legend(frameon=False, fontsize=TEXT)
+    return figure
 
 
-def usage_maps(
-    usages: ArrayLike,
-    places: ArrayLike,
-    *,
-    names: Sequence[str] | None = None,
-    n_atoms: int | None = None,
-    n_columns: int = 4,
-) -> Figure:
-    """Draw samples at their places, in a panel for each atom, coloured by how much they use it.
+class Level(NamedTuple):
+    """The atoms of one rank in the tree that `rank_tree` draws.
 
-    For features that have places, such as stations, give ``components_.T`` as the usages.
+    Attributes
+    ----------
+    rank : int
+    heights : ndarray of shape (rank,)
+        Where each atom is drawn, from 0 to 1.
+    importance, share : ndarray of shape (rank,)
+        Of each atom.
+    parents : ndarray of int of shape (rank,)
+        The atom of the rank before that is nearest to each; empty for the first rank.
+    cosines : ndarray of shape (rank,)
+        How near that is.
+    """
+
+    rank: int
+    heights: NDArray
+    importance: NDArray
+    share: NDArray
+    parents: NDArray
+    cosines: NDArray
+
+
+def rank_tree_data(model: Any, ranks: Sequence[int] | None = None) -> list[Level]:
+    """Return what `rank_tree` draws, one level for each rank.
 
     Parameters
     ----------
-    usages : array-like of shape (n_samples, n_components)
-        Codes, or shares such as those that `atomstream.cells.annotate` puts into ``obsm``.
-    places : array-like of shape (n_samples, 2)
-        On a map or in an embedding, such as ``obsm["X_umap"]``.
-    names : sequence of str, optional
-        What the places are called; in each panel the five that use the atom most are named.
-    n_atoms : int, optional
-        How many atoms to draw, those used most first; by default all.
-    n_columns : int, default=4
+    model : ConsensusNMF
+    ranks : sequence of int, optional
+        By default all that were tried.
     """
-    atoms, shown, where = usage_maps_data(usages, places, n_atoms)
-    grid, figure = panels(len(atoms), n_columns, 2.4, 1.95)
-    size = float(np.clip(2e4 / max(len(where), 1), 0.5, 14))
-    for axes, atom, usage in zip(grid, atoms, shown.T, strict=True):
-        order = np.argsort(usage, kind="stable")  # the largest on top
-        top = float(np.quantile(np.abs(usage), 0.99)) or 1.0
-        signed = bool((usage < 0).any())
-        drawn = axes.scatter(
-            *where[order].T,
-            c=usage[order],
-            s=size,
-            cmap=SIGNED if signed else "viridis",
-            vmin=-top if signed else 0,
-            vmax=top,
-            linewidths=0,
-            rasterized=True,
+    levels: list[Level] = []
+    nothing = np.zeros(0)
+    tried = sorted(model.replicates_ if ranks is None else ranks)
+    agreed = [model.consensus(rank) for rank in tried]
+    for number, (rank, found) in enumerate(zip(tried, agreed, strict=True)):
+        parents, cosines = nothing.astype(np.int64), nothing
+        keys: tuple[NDArray, ...] = (-found.importance,)
+        if number:
+            similar = _cosines(found.atoms, agreed[number - 1].atoms)
+            parents, cosines = similar.argmax(axis=1), similar.max(axis=1)
+            keys = (-cosines, levels[-1].heights[parents])  # below their parents, the nearest first
+        heights = np.empty(rank)
+        heights[np.lexsort(keys)] = (np.arange(rank) + 0.5) / rank
+        levels.append(Level(rank, heights, found.importance, found.share, parents, cosines))
+    return levels
+
+
+def _cosines(rows: NDArray, others: NDArray) -> NDArray:
+    found = unit(rows.astype(np.float64)) @ unit(others.astype(np.float64)).T
+    return np.abs(found) if (rows < 0).any() else found
+
+
+def rank_tree(model: Any, ranks: Sequence[int] | None = None) -> Figure:
+    """Draw which atoms split as the number of atoms grows.
+
+    A disc for each consensus atom, one column for each rank: its area is the importance, its number
+    that of the atom, and it is filled where half of the replicates or more have the atom. A line
+    leads from each atom to the nearest one of the rank before, the wider the nearer.
+
+    Parameters
+    ----------
+    model : ConsensusNMF
+        With several ranks.
+    ranks : sequence of int, optional
+        By default all that were tried.
+    """
+    levels = rank_tree_data(model, ranks)
+    figure = empty(max(4.0, 1.1 * len(levels)), max(3.0, 0.32 * levels[-1].rank))
+    axes = figure.subplots()
+    for before, after in pairwise(levels):
+        ends = zip(before.heights[after.parents], after.heights, after.cosines, strict=True)
+        for start, end, cosine in ends:
+            width = 0.3 + 3 * max(cosine, 0) ** 4
+            axes.plot(
+                [before.rank, after.rank], [start, end], color="0.75", linewidth=width, zorder=1
+            )
+    for level in levels:
+        steady = level.share >= 0.5
+        axes.scatter(
+            np.full(level.rank, level.rank),
+            level.heights,
+            s=40 + 900 * level.importance,
+            facecolors=[BLUE if kept else "white" for kept in steady],
+            edgecolors=BLUE,
+            zorder=2,
         )
-        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=TICK)
-        if names is not None:
-            most = order[: -NAMED - 1 : -1].tolist()
-            write_names(axes, [tuple(where[i]) for i in most], [str(names[i]) for i in most])
-        axes.set_title(f"atom {atom}", fontsize=TEXT)
-        axes.set(xticks=[], yticks=[], aspect="equal")
+        for atom, height in enumerate(level.heights):
+            color = "white" if steady[atom] else BLUE
+            axes.text(
+                level.rank, height, str(atom), color=color, fontsize=TICK, ha="center", va="center"
+            )
+    if len(levels) > 1:
+        axes.axvline(model.n_components_, color="0.3", linewidth=0.8, linestyle=":", zorder=0)
+    axes.set_xticks([level.rank for level in levels])
+    filled = "filled: half of the replicates or more have the atom"
+    axes.set(xlabel=f"number of atoms (dotted: the one chosen)\n{filled}", ylim=(1, 0))
+    axes.set_yticks([])
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
     return figure

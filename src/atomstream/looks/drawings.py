@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base.checks import plural
 from atomstream.base.extras import library
 from atomstream.looks.canvas import (
     BLUE,
-    HEAD,
     IMAGE,
     ORANGE,
     SIGNED,
@@ -22,6 +21,7 @@ from atomstream.looks.canvas import (
     empty,
     heading,
     labelled,
+    most_important,
     panels,
     plain,
     shown,
@@ -125,7 +125,6 @@ def curves(
     ):
         axes.plot(row, color=BLUE, linewidth=1)
         axes.set_title(heading(atom, share), fontsize=TEXT)
-        axes.tick_params(labelsize=TICK)
         axes.margins(x=0)
     figure.supxlabel("feature, from 0", fontsize=TEXT)
     return figure
@@ -183,7 +182,6 @@ def bars(
         axes.barh(range(len(values)), values, color=colours)
         axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=TICK)
         axes.invert_yaxis()
-        axes.tick_params(axis="x", labelsize=TICK)
         axes.set_title(heading(atom, share), fontsize=TEXT)
     return figure
 
@@ -236,7 +234,6 @@ def triples(
             axes.plot(sample, color="0.3", linewidth=1.6, label="sample")
             axes.plot(rebuilt, color=ORANGE, linewidth=0.9, label="reconstruction")
             axes.margins(x=0)
-        axes.tick_params(labelsize=TICK)
         if few and names is not None:
             listed = [plain(name, 10) for name in names]
             axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
@@ -264,38 +261,6 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
         grid[2, column].imshow(flat, cmap=SIGNED, vmin=-span / 2, vmax=span / 2)
     for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
         axes.set_ylabel(title, fontsize=TEXT)
-    return figure
-
-
-def reconstruction_data(
-    image: ArrayLike, approximation: ArrayLike
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Return what `reconstruction` draws: image, reconstruction clipped to its range, error."""
-    image = np.asarray(image, dtype=float)
-    rebuilt = np.clip(np.asarray(approximation, dtype=float), image.min(), image.max())
-    return image, rebuilt, rebuilt - image
-
-
-def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Figure:
-    """Draw an image, its reconstruction and the error side by side.
-
-    Parameters
-    ----------
-    image, approximation : array of shape (height, width) or (height, width, 3)
-    """
-    image, approximation, error = reconstruction_data(image, approximation)
-    error = error if error.ndim == 2 else error.mean(axis=2)
-    figure = empty(12, 12 / 3 * image.shape[0] / image.shape[1] + 0.6)
-    left, middle, right = figure.subplots(1, 3)
-    shown = {"cmap": "gray", "vmin": image.min(), "vmax": image.max()}
-    left.imshow(image, **shown)
-    middle.imshow(approximation, **shown)
-    bound = float(np.quantile(np.abs(error), 0.995)) or 1.0
-    drawn = right.imshow(error, cmap=SIGNED, vmin=-bound, vmax=bound)
-    figure.colorbar(drawn, ax=right, fraction=0.04, pad=0.02)
-    for axes, title in ((left, "original"), (middle, "reconstruction"), (right, "error")):
-        axes.set_title(title, fontsize=HEAD)
-        axes.axis("off")
     return figure
 
 
@@ -349,3 +314,52 @@ def objective(history: History, *, unit: str = "sample") -> Figure:
 def _atoms(model: Fitted) -> NDArray:
     """Return the atoms as rows; tensors are flattened."""
     return model.components_.reshape(len(model.components_), -1)
+
+
+def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float]]:
+    """Return what `parts` draws, most important atom first.
+
+    Parameters
+    ----------
+    model : OnlineConvexMF
+    top : int, default=5
+        Largest number of representatives of an atom; those with the largest shares are drawn.
+
+    Returns
+    -------
+    list of (ids, shares, rest)
+        The ids of the representatives as strings, their shares in the atom, and the share of all
+        others together.
+    """
+    drawn = []
+    for atom in most_important(model):
+        found = model.explain(int(atom), top)
+        shares = np.array([part.share for part in found])
+        drawn.append(([str(part.id) for part in found], shares, max(0.0, 1 - float(shares.sum()))))
+    return drawn
+
+
+def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> Figure:
+    """Draw the shares of the largest representatives of each atom as bars, with their ids.
+
+    Parameters
+    ----------
+    model : OnlineConvexMF
+    top : int, default=5
+        Largest number of representatives of an atom.
+    n_columns : int, default=3
+    """
+    drawn = parts_data(model, top)
+    grid, figure = panels(
+        len(drawn), n_columns, 3.2, 0.6 + 0.19 * min(top, max(len(ids) for ids, _, _ in drawn))
+    )
+    order = most_important(model)
+    for axes, atom, (ids, shares, rest) in zip(grid, order, drawn, strict=True):
+        axes.barh(range(len(shares)), 100 * shares, color=BLUE)
+        axes.set_yticks(range(len(shares)), [plain(name) for name in ids], fontsize=TICK)
+        axes.set_ylim(top - 0.5, -0.5)
+        others = f", others {100 * rest:.0f} %" if rest > 0.005 else ""
+        axes.set_title(f"atom {atom}{others}", fontsize=TEXT)
+    for axes in grid[-n_columns:]:
+        axes.set_xlabel("share in the atom, %", fontsize=TICK)
+    return figure

@@ -1,4 +1,4 @@
-"""Dictionaries of image patches, and pictures side by side."""
+"""Dictionaries of image patches, restorers of colour, and pictures side by side."""
 
 from __future__ import annotations
 
@@ -10,27 +10,58 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.checks import counted
+from atomstream.base.extras import library
 from atomstream.domains import images
 from atomstream.exceptions import InputError
 from atomstream.io.images import load_image
 from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.io.source import naming_source
-from atomstream.looks import drawings, sections
-from atomstream.looks.canvas import HEAD, IMAGE, TEXT, Fitted, empty, most_important, panels, plain
-from atomstream.looks.look import Look
+from atomstream.looks import drawings, report
+from atomstream.looks.canvas import (
+    HEAD,
+    IMAGE,
+    SIGNED,
+    TEXT,
+    Fitted,
+    colour,
+    empty,
+    most_important,
+    panels,
+    plain,
+)
+from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
+from atomstream.looks.report import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+class ImageCoder(FileCoder):
+    """Rebuilds images."""
+
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+        """Write an image rebuilt from its patches."""
+        out, model = place_of_image(record, source, out), record.model
+        pixels = load_image(source, color=len(model.patch_shape_) == 3)
+        with naming_source(source):
+            rebuilt = model.set_params(stride=stride).reconstruct(pixels)
+        return write_rebuilt(out, pixels, rebuilt)
+
+    def patch_shape(self, record: Record) -> tuple[int, ...]:
+        """Return the shape of the patches."""
+        shape: tuple[int, ...] = record.model.patch_shape_
+        return shape
+
+
 class ImageLook(Look):
     """The look of dictionaries of the patches of images."""
 
-    learned_from = "images"
+    files = ImageCoder(
+        "images", " and codes no rows; to rebuild one use: atomstream reconstruct RUN IMAGE"
+    )
     of = "patch"
     samples = "patches, drawn anew"
-    instead = " and codes no rows; to rebuild one use: atomstream reconstruct RUN IMAGE"
 
     def plot(self, model: Any, **options: Any) -> Figure:
         """Draw the atoms as patches."""
@@ -47,7 +78,7 @@ class ImageLook(Look):
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy of atoms."""
-        return sections.atoms_table(record, most)
+        return report.atoms_table(record, most)
 
     def caption(self, record: Record) -> str:
         """Return what the picture of the atoms shows."""
@@ -56,19 +87,6 @@ class ImageLook(Look):
             "with their importance; each from its smallest entry, black, to its largest, "
             "white."
         )
-
-    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
-        """Write an image rebuilt from its patches."""
-        out, model = place_of_image(record, source, out), record.model
-        pixels = load_image(source, color=len(model.patch_shape_) == 3)
-        with naming_source(source):
-            rebuilt = model.set_params(stride=stride).reconstruct(pixels)
-        return write_rebuilt(out, pixels, rebuilt)
-
-    def patch_shape(self, record: Record) -> tuple[int, ...]:
-        """Return the shape of the patches."""
-        shape: tuple[int, ...] = record.model.patch_shape_
-        return shape
 
 
 def place_of_image(record: Record, source: Path, out: Path | None) -> Path:
@@ -195,4 +213,116 @@ def spins(
                 axes.set_ylabel(name)
         if titles is not None:
             grid[0, place].set_title(titles[place], fontsize=HEAD)
+    return figure
+
+
+class ColorLook(Look):
+    """The look of restorers of colour: one dictionary of patches for each material."""
+
+    files = FileCoder("images of materials")
+    title = "Materials"
+
+    def known(self, record: Record) -> dict[str, Any]:
+        """Return the model in a few lines."""
+        model = record.model
+        size = f"{model.patch_size} x {model.patch_size} pixels"
+        return {
+            "model": f"ColorRestorer, {model.n_components} atoms of {size} for each material",
+            "materials": ", ".join(map(str, model.dictionaries_)),
+        }
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return the shares of the most important atoms, numbered through all materials."""
+        parts = record.model.dictionaries_
+        names = [str(name) for name, part in parts.items() for _ in part.importance_]
+        shares = np.concatenate([part.importance_ for part in parts.values()])
+        order = np.argsort(-shares, kind="stable")[:most].tolist()
+        rows = [(atom, float(shares[atom]), names[atom]) for atom in order]
+        heads = {"code_share": "share of code times length in its material", "features": "material"}
+        return Table("atom", heads, rows)
+
+    def atoms(self, record: Record) -> NDArray:
+        """Return the atoms of all materials as patches."""
+        parts = record.model.dictionaries_.values()
+        return np.concatenate([part.components_ for part in parts])
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the atoms of each material as patches."""
+        found, n_atoms = [], record.model.n_components
+        for number, (name, dictionary) in enumerate(record.model.dictionaries_.items()):
+            first = number * n_atoms
+            caption = (
+                "Atoms as patches, most important first, with their numbers in the dictionary of "
+                f"{name}. In the table below these are {first} to {first + n_atoms - 1}."
+            )
+            figure = drawings.atoms(dictionary.learner_, dictionary.patch_shape_)
+            found.append(Section(f"atoms_{number}", str(name), caption, figure))
+        return [*found, report.table_section("importance", "All atoms", self.table(record))]
+
+
+def material_map_data(
+    classes: ArrayLike, names: Sequence[str]
+) -> tuple[NDArray, list[tuple[str, float]]]:
+    """Return what `material_map` draws: the map, and each material with its share of the pixels."""
+    classes = np.asarray(classes)
+    shares = np.bincount(classes.ravel(), minlength=len(names)) / classes.size
+    return classes, list(zip(names, shares.tolist(), strict=True))
+
+
+def material_map(classes: ArrayLike, names: Sequence[str]) -> Figure:
+    """Draw the material of each pixel, with the share of each material.
+
+    Parameters
+    ----------
+    classes : array-like of int of shape (height, width)
+        As returned by `atomstream.ColorRestorer.restore`.
+    names : sequence of str
+        Names of the materials: ``materials_``.
+    """
+    ListedColormap = library("matplotlib.colors", "Pictures").ListedColormap
+    from matplotlib.patches import Patch
+
+    classes, shares = material_map_data(classes, names)
+    colours = [colour(number) for number in range(len(names))]
+    (axes,), figure = panels(1, 1, 4.6, 4.6 * classes.shape[0] / classes.shape[1])
+    ends = {"vmin": -0.5, "vmax": len(names) - 0.5}
+    axes.imshow(classes, cmap=ListedColormap(colours), interpolation="nearest", **ends)
+    axes.set(xticks=[], yticks=[])
+    entries = [
+        Patch(color=c, label=f"{plain(n)} {100 * s:.0f} %")
+        for c, (n, s) in zip(colours, shares, strict=True)
+    ]
+    figure.legend(handles=entries, loc="outside lower left", frameon=False, fontsize=TEXT)
+    return figure
+
+
+def reconstruction_data(
+    image: ArrayLike, approximation: ArrayLike
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `reconstruction` draws: image, reconstruction clipped to its range, error."""
+    image = np.asarray(image, dtype=float)
+    rebuilt = np.clip(np.asarray(approximation, dtype=float), image.min(), image.max())
+    return image, rebuilt, rebuilt - image
+
+
+def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Figure:
+    """Draw an image, its reconstruction and the error side by side.
+
+    Parameters
+    ----------
+    image, approximation : array of shape (height, width) or (height, width, 3)
+    """
+    image, approximation, error = reconstruction_data(image, approximation)
+    error = error if error.ndim == 2 else error.mean(axis=2)
+    figure = empty(12, 12 / 3 * image.shape[0] / image.shape[1] + 0.6)
+    left, middle, right = figure.subplots(1, 3)
+    shown = {"cmap": "gray", "vmin": image.min(), "vmax": image.max()}
+    left.imshow(image, **shown)
+    middle.imshow(approximation, **shown)
+    bound = float(np.quantile(np.abs(error), 0.995)) or 1.0
+    drawn = right.imshow(error, cmap=SIGNED, vmin=-bound, vmax=bound)
+    figure.colorbar(drawn, ax=right, fraction=0.04, pad=0.02)
+    for axes, title in ((left, "original"), (middle, "reconstruction"), (right, "error")):
+        axes.set_title(title, fontsize=HEAD)
+        axes.axis("off")
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,16 +13,11 @@ from numpy.typing import NDArray
 from atomstream import looks
 from atomstream.base.checks import plural
 from atomstream.exceptions import InputError, MissingLibraryError
-from atomstream.looks import sections
-from atomstream.looks.card_builder import (
-    UsageOverTime,
-    Users,
-    usage_of,
-    users_of,
-)
+from atomstream.looks import report
 from atomstream.looks.cards import Picture, Term, pictures
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
+from atomstream.looks.samples import UsageOverTime, Users, usage_of, users_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,22 +44,101 @@ LOOKS = {
 _REGISTERED: dict[type, type[Look]] = {}
 
 
-class Look:
+@dataclass(frozen=True)
+class FileCoder:
+    """What a kind of model makes of files: their codes, and their reconstructions.
+
+    As it is, it refuses all of it; the look of a kind of model has one that can do more.
+
+    Parameters
+    ----------
+    learned_from : str, default="samples"
+        Such as "a network".
+    instead : str, default=" and codes no rows"
+        What `encode` says, and what to do.
+    has_ids : bool, default=False
+        Whether `encode` takes columns that name rows.
+    skips : bool, default=False
+        Whether it can go on after a row that cannot be coded.
+    """
+
+    learned_from: str = "samples"
+    instead: str = " and codes no rows"
+    has_ids: bool = False
+    skips: bool = False
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all inputs, block by block, with the columns that name rows."""
+        raise InputError(f"{record.path} has learned from {self.learned_from}{self.instead}.")
+
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+        """Write the reconstruction of an input, and return where and how close it is."""
+        of = self.learned_from
+        raise InputError(f"{record.path} has learned from {of} and rebuilds no files.")
+
+    def patch_shape(self, record: Record) -> tuple[int, ...]:
+        """Return the shape of the patches of images that the atoms are."""
+        raise InputError(
+            f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image "
+            "patches."
+        )
+
+
+class AtomsLook:
+    """How atoms are looked at one by one: in a table, as small pictures, with their samples."""
+
+    of: ClassVar[str] = "sample"  # what the objective is a mean over
+    samples: ClassVar[str] = "{unit}"  # among which those that use an atom most were found
+
+    def unit(self, record: Record) -> str:
+        """Return what the objective is a mean over."""
+        return self.of
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return the most important atoms, at most so many."""
+        shares = record.model.importance_
+        order = np.argsort(-shares, kind="stable")[:most].tolist()
+        rows = [(atom, float(shares[atom])) for atom in order]
+        return Table("atom", {"code_share": "share of code times length"}, rows)
+
+    def atoms(self, record: Record) -> NDArray:
+        """Return all atoms in the shape of the data, (n_atoms, ...)."""
+        return np.asarray(getattr(record.model, "components_", np.zeros(0)))
+
+    def small(self, values: NDArray) -> list[Picture]:
+        """Return small pictures of atoms or samples; empty where there is nothing to draw."""
+        drawable = values.ndim in (2, 3) or (values.ndim == 4 and values.shape[3] == 3)
+        return pictures(values) if drawable and values.size else []
+
+    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
+        """Return small pictures of atoms or samples in the shape of the samples of a run."""
+        return self.small(values if record.shape is None else values.reshape(-1, *record.shape))
+
+    def terms(self, record: Record) -> list[list[Term]]:
+        """Return the words of all topics; empty where atoms are not made of words."""
+        return []
+
+    def users(self, record: Record) -> Users | None:
+        """Return samples and their codes, by default those that the run has kept."""
+        shown = self.drawn(record, np.asarray(record.notes.get("sample_values", np.zeros(0))))
+        return users_of(record.notes, shown, self.samples.format(unit=plural(self.unit(record))))
+
+    def usage(self, record: Record) -> UsageOverTime | None:
+        """Return the shares of the atoms over time; None where not known."""
+        return usage_of(record.history, plural(self.unit(record)))
+
+
+class Look(AtomsLook):
     """How models of one kind are looked at: every verb that does not learn goes through one.
 
     As it is, it suits any fitted estimator with ``components_`` and ``importance_``. The look of a
-    kind of model replaces what it can say better.
+    kind of model replaces what it can say better. What it makes of files is in ``files``.
     """
 
-    learned_from: ClassVar[str] = "samples"  # such as "a network"
-    of: ClassVar[str] = "sample"  # what the objective is a mean over
+    files: ClassVar[FileCoder] = FileCoder()
     title: ClassVar[str] = "Atoms"
-    samples: ClassVar[str] = "{unit}"  # among which those that use an atom most were found
     quality_on: ClassVar[str] = ""  # what the figures of `quality` are measured on
     note: ClassVar[str] = ""  # on the table of atoms
-    has_ids: ClassVar[bool] = False  # whether `encode` takes columns that name rows
-    instead: ClassVar[str] = " and codes no rows"  # what `encode` says, and what to do
-    skips: ClassVar[bool] = False  # whether it can go on after a row that cannot be coded
 
     # -- in a notebook
 
@@ -89,42 +164,7 @@ class Look:
             for atom, picture in zip(order, shown, strict=bool(shown))
         )
 
-    def small(self, values: NDArray) -> list[Picture]:
-        """Return small pictures of atoms or samples; empty where there is nothing to draw."""
-        drawable = values.ndim in (2, 3) or (values.ndim == 4 and values.shape[3] == 3)
-        return pictures(values) if drawable and values.size else []
-
-    # -- the atoms: in a table, and one by one
-
-    def table(self, record: Record, most: int = 20) -> Table:
-        """Return the most important atoms, at most so many."""
-        shares = record.model.importance_
-        order = np.argsort(-shares, kind="stable")[:most].tolist()
-        rows = [(atom, float(shares[atom])) for atom in order]
-        return Table("atom", {"code_share": "share of code times length"}, rows)
-
-    def atoms(self, record: Record) -> NDArray:
-        """Return all atoms in the shape of the data, (n_atoms, ...)."""
-        return np.asarray(getattr(record.model, "components_", np.zeros(0)))
-
-    def drawn(self, record: Record, values: NDArray) -> list[Picture]:
-        """Return small pictures of atoms or samples in the shape of the samples of a run."""
-        return self.small(values if record.shape is None else values.reshape(-1, *record.shape))
-
-    def terms(self, record: Record) -> list[list[Term]]:
-        """Return the words of all topics; empty where atoms are not made of words."""
-        return []
-
-    def users(self, record: Record) -> Users | None:
-        """Return samples and their codes, by default those that the run has kept."""
-        shown = self.drawn(record, np.asarray(record.notes.get("sample_values", np.zeros(0))))
-        return users_of(record.notes, shown, self.samples.format(unit=plural(self.unit(record))))
-
-    def usage(self, record: Record) -> UsageOverTime | None:
-        """Return the shares of the atoms over time; None where not known."""
-        return usage_of(record.history, plural(self.unit(record)))
-
-    # -- the report
+    # -- in the report
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
@@ -135,7 +175,7 @@ class Look:
         figure = self.plot(record.model, **self.options(record))
         return [
             Section("atoms", "Atoms", self.caption(record), figure),
-            sections.importance(record, self.table(record), self.note),
+            report.importance(record, self.table(record), self.note),
         ]
 
     def options(self, record: Record) -> dict[str, Any]:
@@ -160,33 +200,11 @@ class Look:
 
     def facts(self, record: Record) -> dict[str, Any]:
         """Return the run in a few lines."""
-        facts = self.known(record) | sections.progress(record)
+        facts = self.known(record) | report.progress(record)
         if hasattr(record.learner, "batch_objective_"):
             mean = f"{record.objective:.6g} per {self.unit(record)}"
             facts["objective"] = f"{mean}, recent batches before their update"
         return facts
-
-    def unit(self, record: Record) -> str:
-        """Return what the objective is a mean over."""
-        return self.of
-
-    # -- codes and reconstructions of files
-
-    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
-        """Return the codes of all inputs, block by block, with the columns that name rows."""
-        raise InputError(f"{record.path} has learned from {self.learned_from}{self.instead}.")
-
-    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
-        """Write the reconstruction of an input, and return where and how close it is."""
-        of = self.learned_from
-        raise InputError(f"{record.path} has learned from {of} and rebuilds no files.")
-
-    def patch_shape(self, record: Record) -> tuple[int, ...]:
-        """Return the shape of the patches of images that the atoms are."""
-        raise InputError(
-            f"{record.path} has learned from {self.learned_from}; needed is a dictionary of image "
-            "patches."
-        )
 
 
 def register_look(model: type, look: type[Look]) -> None:

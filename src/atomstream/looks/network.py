@@ -18,10 +18,10 @@ from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import check_out, write_table
 from atomstream.io.source import InputFile, naming_source
-from atomstream.looks import sections
+from atomstream.looks import report
 from atomstream.looks.canvas import BLUE, ERROR, HEAD, ORANGE, TEXT, empty, heading, ordered
 from atomstream.looks.cards import Picture
-from atomstream.looks.look import Look
+from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
 
@@ -37,14 +37,23 @@ STEPS = 50_000  # copies from which the network is rebuilt for the report
 CELLS = 300  # most cells of a heat map in each direction; larger networks are drawn in blocks
 
 
+class NetworkCoder(FileCoder):
+    """Rebuilds networks."""
+
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+        """Rebuild the network in a file."""
+        with naming_source(source):
+            network = network_of(record, source)
+            return rebuild(record, network, place_of_pairs(out, record, REBUILT, source))
+
+
 class NetworkLook(Look):
     """The look of dictionaries of the patches of networks."""
 
-    learned_from = "a network"
+    files = NetworkCoder("a network", "; use atomstream network reconstruct or denoise")
     of = "patch"
     samples = "copies of the motif, one of each set of nodes"
     quality_on = "the network learned from"
-    instead = "; use atomstream network reconstruct or denoise"
 
     def plot(self, model: Any, **options: Any) -> Figure:
         """Draw the atoms as patches and as graphs."""
@@ -119,7 +128,7 @@ class NetworkLook(Look):
             "visited are 0."
         )
         figure = adjacency(network.out, rebuilt.matrix)
-        facts = sections.rounded(_figures(rebuilt))
+        facts = report.rounded(_figures(rebuilt))
         return [Section("adjacency", "Before and after", caption, figure, facts=facts)]
 
     def source(self, record: Record) -> dict[str, Any]:
@@ -133,12 +142,6 @@ class NetworkLook(Look):
             "edges": f"{network.n_edges:,}, {direction}",
             "weights": "all equal" if np.ptp(network.out.data) == 0 else "not all equal",
         }
-
-    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
-        """Rebuild the network in a file."""
-        with naming_source(source):
-            network = network_of(record, source)
-            return rebuild(record, network, place_of_pairs(out, record, REBUILT, source))
 
 
 def read_network(
@@ -227,16 +230,14 @@ def place_of_pairs(out: Path | None, record: Record, name: str, edges: Path | No
 def _network(record: Record) -> Network | None:
     """Return the network learned from; None where it cannot be read any more."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the run has warned already
+        with warnings.catch_warnings(action="ignore"):  # the run has warned already
             return None if record.settings is None else network_of(record)
     except InputError:
         return None
 
 
 def _rebuilt(record: Record, network: Network) -> Reconstruction:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the run has warned already
+    with warnings.catch_warnings(action="ignore"):  # the run has warned already
         rebuilt: Reconstruction = record.model.reconstruct(network, n_steps=STEPS)
     return rebuilt
 

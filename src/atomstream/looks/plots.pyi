@@ -1,15 +1,12 @@
 """The public plots: the one table from which they are loaded, listed and typed."""
 
-from .color import material_map as material_map
-from .color import material_map_data as material_map_data
 from .consensus import clustergram as clustergram
 from .consensus import clustergram_data as clustergram_data
 from .consensus import intervals as intervals
 from .consensus import intervals_data as intervals_data
-from .consensus import usage_maps as usage_maps
-from .consensus import usage_maps_data as usage_maps_data
-from .convex import parts as parts
-from .convex import parts_data as parts_data
+from .consensus import rank as rank
+from .consensus import rank_tree as rank_tree
+from .consensus import rank_tree_data as rank_tree_data
 from .drawings import MAX_BARS as MAX_BARS
 from .drawings import atoms as atoms
 from .drawings import atoms_data as atoms_data
@@ -19,21 +16,22 @@ from .drawings import curves as curves
 from .drawings import curves_data as curves_data
 from .drawings import objective as objective
 from .drawings import objective_data as objective_data
-from .drawings import reconstruction as reconstruction
-from .drawings import reconstruction_data as reconstruction_data
+from .drawings import parts as parts
+from .drawings import parts_data as parts_data
 from .drawings import triples as triples
 from .drawings import triples_data as triples_data
 from .image import comparison as comparison
 from .image import comparison_data as comparison_data
+from .image import material_map as material_map
+from .image import material_map_data as material_map_data
+from .image import reconstruction as reconstruction
+from .image import reconstruction_data as reconstruction_data
 from .image import spins as spins
 from .image import spins_data as spins_data
 from .network import adjacency as adjacency
 from .network import adjacency_data as adjacency_data
 from .network import network_atoms as network_atoms
 from .network import network_atoms_data as network_atoms_data
-from .ranks import rank as rank
-from .ranks import rank_tree as rank_tree
-from .ranks import rank_tree_data as rank_tree_data
 from .series import series_atoms as series_atoms
 from .series import series_atoms_data as series_atoms_data
 from .series import series_change as series_change
@@ -55,3 +53,5 @@ from .video import time_courses_data as time_courses_data
 from .walk import partition_map as partition_map
 from .walk import partition_map_data as partition_map_data
 from .walk import reduced_chain as reduced_chain
+from .walk import usage_maps as usage_maps
+from .walk import usage_maps_data as usage_maps_data

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
 from atomstream.io.outputs import Labels
 from atomstream.watch.callbacks import History
+
+EDITS = "edits.json"
+FORMAT = 1
+STATES = ("accepted", "rejected")
+LONGEST = 120  # signs of a name
+MOST_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -146,3 +156,216 @@ class Encoded:
 def cell(value: object) -> str:
     """Return an entry of a table as text: shares in percent, whole numbers with commas."""
     return f"{100 * value:.1f} %" if isinstance(value, float) else f"{value:,}"
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What was decided about one atom.
+
+    Attributes
+    ----------
+    atom : int
+    name : str
+        Empty: it has none but its number.
+    state : {"", "accepted", "rejected"}
+        A rejected atom is left out of tables and codes.
+    hidden : bool
+        Whether it is left out of tables, though not of codes.
+    into : int or None
+        The atom that it is one with: their shares and codes are added.
+    """
+
+    atom: int
+    name: str = ""
+    state: str = ""
+    hidden: bool = False
+    into: int | None = None
+
+
+@dataclass(frozen=True)
+class Edits:
+    """A list of edits.
+
+    Attributes
+    ----------
+    n_atoms : int
+        Of the model that was edited.
+    made : dict of int to Edit
+    run : str
+        Which run that was, where it was one.
+    step : int
+        Number of batches that it had learned from.
+    """
+
+    n_atoms: int
+    made: Mapping[int, Edit] = field(default_factory=dict)
+    run: str = ""
+    step: int = 0
+
+    def root(self, atom: int) -> int:
+        """Return the atom that stands for this one."""
+        while atom in self.made and self.made[atom].into is not None:
+            atom = int(self.made[atom].into or 0)
+        return atom
+
+    def of(self, atom: int) -> Edit:
+        """Return what was decided about an atom."""
+        return self.made.get(atom, Edit(atom))
+
+    @property
+    def kept(self) -> list[int]:
+        """The atoms that stand for themselves and were not rejected."""
+        atoms = range(self.n_atoms)
+        return [n for n in atoms if self.root(n) == n and self.of(n).state != "rejected"]
+
+    def table(self, table: Table, most: int) -> Table:
+        """Return a table of all atoms as it reads with the edits, at most so many rows of it."""
+        if not self.made:
+            return replace(table, rows=table.rows[:most])
+        columns = [table.name, *table.columns]
+        shares = [place for place, name in enumerate(columns) if name.endswith("_share")]
+        rows = {row[0]: list(row) for row in table.rows}
+        for atom, row in rows.items():
+            root = rows.get(self.root(atom), row)
+            for place in shares:
+                root[place] += row[place] if root is not row else 0.0
+        shown = [rows[n] for n in rows if n in set(self.kept) and not self.of(n).hidden]
+        shown.sort(key=lambda row: -row[shares[0]] if shares else 0)
+        heads = dict(table.columns)
+        if any(edit.name for edit in self.made.values()):
+            if "features" not in heads:
+                heads["features"] = "name"
+                shown = [[*row, ""] for row in shown]
+            for row in shown:
+                row[-1] = ": ".join(filter(None, (self.of(row[0]).name, str(row[-1]))))
+        return Table(table.name, heads, [tuple(row) for row in shown[:most]])
+
+    def columns(self, noun: str) -> list[str]:
+        """Return the names of the columns of codes.
+
+        Raises
+        ------
+        InputError
+            Where the name of an atom is the number of another.
+        """
+        names = [self.of(atom).name or f"{noun}_{atom}" for atom in self.kept]
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise InputError(f"Two columns would be called {min(repeated)!r}; rename that {noun}.")
+        return names
+
+    def codes(self, encoded: Encoded) -> Iterable[tuple[Any, NDArray]]:
+        """Yield blocks of codes: columns of one atom added, those of rejected atoms left out."""
+        if not self.made:
+            return encoded.blocks
+        place = {atom: column for column, atom in enumerate(self.kept)}
+        pairs = [(atom, place.get(self.root(atom))) for atom in range(self.n_atoms)]
+        sums = np.zeros((self.n_atoms, len(place)))
+        for atom, column in pairs:
+            if column is not None:
+                sums[atom, column] = 1.0
+        return ((labels, codes @ sums) for labels, codes in encoded.blocks)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many atoms were renamed, accepted, rejected, hidden and merged."""
+        made = self.made.values()
+        return {
+            "renamed": sum(bool(edit.name) for edit in made),
+            **{state: sum(edit.state == state for edit in made) for state in STATES},
+            "hidden": sum(edit.hidden for edit in made),
+            "merged": sum(edit.into is not None for edit in made),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the list as ``edits.json`` holds it."""
+        # What was not decided is left out; 0 is an atom, so nothing is dropped for being false.
+        edits = [
+            {k: v for k, v in vars(edit).items() if v is not None and v is not False and v != ""}
+            for _, edit in sorted(self.made.items())
+        ]
+        origin = {"format": FORMAT, "run": self.run, "step": self.step, "atoms": self.n_atoms}
+        return {**origin, "edits": edits}
+
+    def write(self, folder: Path) -> Path:
+        """Write the list into a folder, whole or not at all."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with whole_file(folder / EDITS) as file:
+            file.write(json.dumps(self.as_dict(), indent=1).encode())
+        return folder / EDITS
+
+
+def read_edits(path: Path, n_atoms: int) -> Edits:
+    """Read a list of edits of a model with so many atoms.
+
+    Raises
+    ------
+    InputError
+        Where there is none, or where it does not fit the model.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path} is too large for a list of edits.")
+        saved = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"There is no {path}.") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no list of edits: {error!s:.200}") from None
+    if not isinstance(saved, dict) or not isinstance(saved.get("edits"), list):
+        raise InputError(f"{path} is no list of edits; save one from the report of the run.")
+    if saved.get("format") != FORMAT:
+        raise InputError(
+            f"{path} has format {saved.get('format')!r:.20}, this release reads {FORMAT}."
+        )
+    if saved.get("atoms") != n_atoms or isinstance(saved["atoms"], bool):
+        raise InputError(
+            f"{path} is of a model with {saved.get('atoms')!r:.20} atoms, this one has {n_atoms}."
+        )
+    run, step = saved.get("run", ""), saved.get("step", 0)
+    made = _checked(path, saved["edits"], n_atoms)
+    return Edits(
+        n_atoms, made, run if isinstance(run, str) else "", step if type(step) is int else 0
+    )
+
+
+def _checked(path: Path, listed: Sequence[Any], n_atoms: int) -> dict[int, Edit]:
+    """Return edits by their atoms; refuse those that make no sense, alone or together."""
+    made: dict[int, Edit] = {}
+    for place, entry in enumerate(listed):
+        where = f"{path}, edit {place}"
+        edit = _edit(where, entry, n_atoms)
+        if edit.atom in made:
+            raise InputError(f"{where}: atom {edit.atom} was edited before.")
+        made[edit.atom] = edit
+    for edit in made.values():
+        seen, atom = {edit.atom}, edit.into
+        while atom is not None:
+            if atom in seen:
+                raise InputError(f"{path}: atom {edit.atom} is merged into itself.")
+            seen.add(atom)
+            atom = made[atom].into if atom in made else None
+    names = [edit.name for edit in made.values() if edit.name and edit.into is None]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise InputError(
+            f"{path}: several atoms are called {min(repeated)!r}; merge them, or name them apart."
+        )
+    return made
+
+
+def _edit(where: str, entry: Any, n_atoms: int) -> Edit:
+    known = {"atom", "name", "state", "hidden", "into"}
+    if not isinstance(entry, dict) or not entry.keys() <= known or "atom" not in entry:
+        raise InputError(f"{where}: an edit has an atom, and of name, state, hidden and into some.")
+    edit = Edit(**entry)
+    for number in (edit.atom, edit.into):
+        if number is not None and (type(number) is not int or not 0 <= number < n_atoms):
+            raise InputError(
+                f"{where}: {number!r:.20} is no atom; they go from 0 to {n_atoms - 1}."
+            )
+    if type(edit.atom) is not int:
+        raise InputError(f"{where}: atom is {edit.atom!r:.20}, needed is a number.")
+    if not isinstance(edit.name, str) or len(edit.name) > LONGEST or not edit.name.isprintable():
+        raise InputError(f"{where}: name must be a line of at most {LONGEST} signs.")
+    if edit.state not in ("", *STATES) or type(edit.hidden) is not bool:
+        raise InputError(
+            f"{where}: state is {', '.join(STATES)} or empty, and hidden true or false."
+        )
+    return edit

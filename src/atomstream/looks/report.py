@@ -9,18 +9,33 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import platform
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+import atomstream
+from atomstream.base.checks import counted, plural
 from atomstream.base.extras import library
 from atomstream.base.progress import track
 from atomstream.io.files import whole_file
+from atomstream.looks import drawings
 from atomstream.looks.cards import Cards, course_points
+from atomstream.looks.record import Record, Table
+from atomstream.watch.history import Trace
+from atomstream.watch.lives import lives_of
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+MAX_EVENTS = 30  # in the life of atoms that a report lists
+NO_EVENTS = "No atom appeared, disappeared, split or merged. "
+GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
 
 @dataclass(frozen=True)
@@ -187,3 +202,138 @@ def _drawn(folder: Path, sections: list[Section], dpi: int) -> Iterator[tuple[st
             with whole_file(folder / "figures" / f"{section.name}.{kind}") as file:
                 file.write(buffer.getvalue())
         yield section.name, buffer.getvalue()
+
+
+def atoms_table(
+    record: Record, most: int, last: str = "", text: Callable[[int], str] | None = None
+) -> Table:
+    """Return shares of code and energy of the most important atoms, perhaps with a text on each."""
+    model, learner = record.model, record.learner
+    energy = learner.memory_.atom_energy(learner.state_.dictionary)
+    energy = energy / max(energy.sum(), np.finfo(float).tiny)
+    rows: list[tuple[Any, ...]] = []
+    for atom in np.argsort(-model.importance_, kind="stable")[:most].tolist():
+        shares = float(model.importance_[atom]), float(energy[atom])
+        rows.append((atom, *shares) if text is None else (atom, *shares, text(atom)))
+    heads = {"code_share": "share of code times length", "energy_share": "share of the energy"}
+    return Table("atom", heads if text is None else heads | {"features": last}, rows)
+
+
+def importance(record: Record, table: Table, note: str = "") -> Section:
+    """Return a table of atoms as a section."""
+    shares = record.model.importance_
+    unused = int((shares == 0).sum())
+    notes = [note] * bool(note) + [f"Atoms that were never used: {unused}."] * bool(unused)
+    title = f"The {len(table.rows)} most important of {counted(len(shares), 'atom')}"
+    return table_section("importance", title, table, " ".join(notes))
+
+
+def table_section(name: str, title: str, table: Table, caption: str = "") -> Section:
+    """Return a table as a section, with shares in percent."""
+    first = table.rows[0] if table.rows else (None,) * (1 + len(table.columns))
+    shares = [isinstance(cell, float) for cell in first[1:]]
+    heads = zip(table.columns.values(), shares, strict=True)
+    columns = [table.name, *(f"{head}, %" if share else head for head, share in heads)]
+    rows = [
+        tuple(100 * cell if isinstance(cell, float) else cell for cell in row) for row in table.rows
+    ]
+    return Section(name, title, caption, columns=columns, rows=rows, of_atoms=True)
+
+
+def rounded(figures: Mapping[str, float]) -> dict[str, str]:
+    """Return figures as text."""
+    return {name: f"{value:.4g}" for name, value in figures.items()}
+
+
+def inputs(record: Record) -> str:
+    """Return the names of the first inputs."""
+    names = list(record.settings.inputs)
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def progress(record: Record) -> dict[str, Any]:
+    """Return how far a run is and how long it took; nothing for a model file."""
+    if record.settings is None or record.task is None:
+        return {}
+    done, goal = record.notes.get("position", (0,))[0], record.task.goal
+    state = "complete"
+    if record.complete is None:
+        state = "open: continues with what comes on standard input"
+    elif not record.complete:
+        wanted = getattr(record.settings, goal) if goal else 1
+        state = f"{done}{f' of {wanted}' if wanted else ''} {GOALS.get(goal, goal)} complete"
+    return {"state": state, "time": f"{record.notes['seconds']:.1f} s"}
+
+
+def learning(record: Record, unit: str) -> list[Section]:
+    """Return the section on how the objective went, where a history was kept."""
+    if not record.history.n_samples:
+        return []
+    caption = (
+        f"Mean objective of the {plural(unit)} of each batch before the model learned from it."
+    )
+    if len(record.history.n_samples) > 1:
+        caption += " The first batch, which the start was made from, is left out."
+    caption += _changeovers(record.history, plural(unit))
+    figure = drawings.objective(record.history, unit=unit)
+    return [Section("objective", "Learning", caption, figure)]
+
+
+def _changeovers(history: Trace, unit: str) -> str:
+    """Return when the adaptive schedule has left the past behind; nothing where it has not."""
+    counts = np.nan_to_num(history.points["n_changeovers"])
+    places = np.flatnonzero(np.diff(counts, prepend=0) > 0)
+    if not len(places):
+        return ""
+    listed = ", ".join(f"{history.n_samples[i]:,}" for i in places[-MAX_EVENTS:])
+    times = counted(int(counts[-1]), "time")
+    return f" The schedule left the past behind {times}: by {listed} {unit}."
+
+
+def became(record: Record, unit: str) -> list[Section]:
+    """Return the section on births and deaths of atoms, where snapshots of them were kept."""
+    lives = lives_of(record.history, record.notes)
+    if not lives.moments:
+        return []
+    heads = {"atom": "atom", "kind": "event", "n_samples": f"{unit} by then", "when": "date"}
+    heads["other"] = "other atom (its first number)"
+    shown = [event._asdict() for event in reversed(lives.events[-MAX_EVENTS:])]
+    shown = [found | {"n_samples": f"{found['n_samples']:,}"} for found in shown]
+    known = [name for name in heads if any(found[name] is not None for found in shown)]
+    rows = [
+        (found["atom"], *("" if found[name] is None else str(found[name]) for name in known[1:]))
+        for found in shown
+    ]
+    moved = max(lives.drift.values())
+    caption = (
+        f"Atoms are compared at {counted(len(record.history.snapshots), 'moment')} of the stream. "
+        + (f"{counted(len(lives.events), 'event')} found. " if lives.events else NO_EVENTS)
+        + f"The atom that changed most has changed by {moved:.3g} in total (one minus the cosine "
+        "between neighbouring moments, added up)."
+    )
+    if len(rows) < len(lives.events):
+        caption += f" The last {len(rows)} are listed."
+    columns = [heads[name] for name in known]
+    return [Section("became", "What became of the atoms", caption, columns=columns, rows=rows)]
+
+
+def how(record: Record) -> dict[str, Any]:
+    """Return settings, versions, time and warnings."""
+    learner = record.learner
+    versions = {"atomstream": atomstream.__version__, "Python": platform.python_version()}
+    versions |= {name: version(name) for name in PACKAGES}
+    facts: dict[str, Any] = {
+        "settings": repr(record.model).replace("\n", " "),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions.items()),
+    }
+    if record.settings is not None:
+        seconds = record.notes["seconds"]
+        n_seen = getattr(learner, "n_samples_seen_", None) or learner.n_steps_
+        rate = n_seen / max(seconds, 1e-9)
+        facts["time"] = f"{seconds:.1f} s, reading and compiling included; {rate:,.0f} a second"
+        events = [event.get("event") for event in record.run.log.events()]
+        facts["sessions"] = f"{1 + events.count('resume')}"
+    if hasattr(learner, "n_reseeded_"):
+        facts["re-seeded atoms"] = learner.n_reseeded_
+    facts["warnings"] = "; ".join(record.notes.get("warnings", [])) or "none"
+    return facts

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,21 +16,23 @@ from numpy.typing import NDArray
 from atomstream.base.checks import counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.feed import Feed, Position
-from atomstream.io.holdout import bad_rows
+from atomstream.io.feed import Feed, Position, bad_rows
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import open_inputs
 from atomstream.io.lines import Naming
 from atomstream.io.outputs import Labels
 from atomstream.io.source import InputOptions, divide_alike
-from atomstream.looks import drawings, sections
-from atomstream.looks.card_builder import Users
+from atomstream.looks import drawings, report
 from atomstream.looks.cards import Picture, bars
 from atomstream.looks.image import place_of_image, write_rebuilt
-from atomstream.looks.look import Look
+from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
+from atomstream.looks.samples import Users
 from atomstream.loop.scaling import Scaling
+
+if TYPE_CHECKING:
+    pass
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
 ROWS = 4096  # coded at a time
@@ -43,12 +45,45 @@ UNITS = {
 }
 
 
+class RowsCoder(FileCoder):
+    """Codes rows of tables, and rebuilds images from their patches."""
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all inputs, block by block, with the columns that name rows.
+
+        Rows that cannot be coded keep their place where they do not end it: their codes are NaN.
+        """
+        feed = Feed(_opened(record, inputs, ids), ROWS)
+        names = feed.sources[0].row_names
+        return Encoded(len(record.model.components_), _coded(record, feed), names)
+
+    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
+        """Write an image rebuilt from its patches."""
+        settings, shape = record.settings, record.shape
+        if settings is None or shape is None or shape[:2] != (settings.patch, settings.patch):
+            raise InputError(f"{record.path} is no run that has learned from images.")
+        out = place_of_image(record, source, out)
+        pixels = load_image(source, color=len(shape) == 3)
+        if min(pixels.shape[:2]) < shape[0]:
+            raise InputError(f"{source} is smaller than a patch of {shape[0]} x {shape[1]} pixels.")
+        if stride > shape[0]:
+            raise InputError(
+                f"--stride is {stride}, needed is at most the size of a patch, {shape[0]}."
+            )
+        center = "patch" if settings.center else None
+        rebuilt = images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
+        return write_rebuilt(out, pixels, rebuilt)
+
+    def patch_shape(self, record: Record) -> tuple[int, ...]:
+        """Return the shape of the patches, for a run on images."""
+        return super().patch_shape(record) if record.shape is None else record.shape
+
+
 class RowsLook(Look):
     """The look of dictionaries of rows, nonnegative or signed."""
 
-    learned_from = "rows"
+    files = RowsCoder("rows", has_ids=True, skips=True)
     quality_on = "held-out rows"
-    has_ids = skips = True
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
@@ -75,8 +110,7 @@ class RowsLook(Look):
         model, rows = record.model, record.held_out
         if rows is None or not rows.shape[0]:
             return {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             scaled = _scale(model).apply(rows)
             values = scaled.data if sp.issparse(scaled) else scaled
             energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
@@ -94,7 +128,7 @@ class RowsLook(Look):
         def largest(atom: int) -> str:
             return largest_features(record.model.components_[atom], record.names)
 
-        return sections.atoms_table(record, most, "largest features", largest)
+        return report.atoms_table(record, most, "largest features", largest)
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as patches, bars or curves, and their shares."""
@@ -116,8 +150,8 @@ class RowsLook(Look):
             f"of the table), with the importance of each.{units}"
         )
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
-            table = sections.atoms_table(record, len(table.rows))
-        return [Section("atoms", "Atoms", caption, figure), sections.importance(record, table)]
+            table = report.atoms_table(record, len(table.rows))
+        return [Section("atoms", "Atoms", caption, figure), report.importance(record, table)]
 
     def users(self, record: Record) -> Users | None:
         """Return the rows held out, their codes, and how well these explain them."""
@@ -126,8 +160,7 @@ class RowsLook(Look):
             return _kept(super().users(record), record)
         if rows.shape[0] * rows.shape[1] > MAX_ENTRIES:
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             codes = np.asarray(model.transform(rows))
             made = np.asarray(model.inverse_transform(codes), np.float64)
         rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
@@ -167,7 +200,7 @@ class RowsLook(Look):
             "0 at a critical point; the surrogate gap tends to 0, up to the sampling error of "
             "these rows."
         )
-        figures = sections.rounded(self.quality(record))
+        figures = report.rounded(self.quality(record))
         return [
             Section("held_out", "Held-out rows", shown + units, figure),
             Section("quality", "Figures", measured, facts=figures),
@@ -179,44 +212,12 @@ class RowsLook(Look):
         missing = 100 * notes["n_missing"] / max(notes["n_entries"], 1)
         skipped = record.settings.on_bad_line == "skip"
         return {
-            "inputs": sections.inputs(record),
+            "inputs": report.inputs(record),
             "rows learned from": f"{record.model.n_samples_seen_:,}, passes included",
             **({"rows left out as bad": f"{notes['n_skipped']:,}"} if skipped else {}),
             "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
             "missing entries": f"{missing:.2f} %" if record.settings.missing else "none allowed",
         }
-
-    # -- codes and reconstructions
-
-    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
-        """Return the codes of all inputs, block by block, with the columns that name rows.
-
-        Rows that cannot be coded keep their place where they do not end it: their codes are NaN.
-        """
-        feed = Feed(_opened(record, inputs, ids), ROWS)
-        names = feed.sources[0].row_names
-        return Encoded(len(record.model.components_), _coded(record, feed), names)
-
-    def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
-        """Write an image rebuilt from its patches."""
-        settings, shape = record.settings, record.shape
-        if settings is None or shape is None or shape[:2] != (settings.patch, settings.patch):
-            raise InputError(f"{record.path} is no run that has learned from images.")
-        out = place_of_image(record, source, out)
-        pixels = load_image(source, color=len(shape) == 3)
-        if min(pixels.shape[:2]) < shape[0]:
-            raise InputError(f"{source} is smaller than a patch of {shape[0]} x {shape[1]} pixels.")
-        if stride > shape[0]:
-            raise InputError(
-                f"--stride is {stride}, needed is at most the size of a patch, {shape[0]}."
-            )
-        center = "patch" if settings.center else None
-        rebuilt = images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
-        return write_rebuilt(out, pixels, rebuilt)
-
-    def patch_shape(self, record: Record) -> tuple[int, ...]:
-        """Return the shape of the patches, for a run on images."""
-        return super().patch_shape(record) if record.shape is None else record.shape
 
 
 def largest_features(row: NDArray, names: Sequence[str] | None) -> str:
@@ -348,3 +349,16 @@ def _in_rounds(record: Record) -> dict[str, Any]:
     pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
     skipped = ", ".join(f"{name} ({why.rstrip('.')})" for name, why in pairs)
     return {"rounds": ", ".join(said), **({"shards left out": skipped} if skipped else {})}
+
+
+class ConvexLook(RowsLook):
+    """The look of dictionaries of rows whose atoms are made of samples."""
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return shares of code and energy, and the largest samples of atoms."""
+
+        def parts(atom: int) -> str:
+            found = record.model.explain(atom)
+            return ", ".join(f"{part.share:.0%} of row {part.id}" for part in found)
+
+        return report.atoms_table(record, most, "made of", parts)

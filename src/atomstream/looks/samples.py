@@ -1,21 +1,28 @@
-"""The samples that use each atom most, kept beside a model for its report."""
+"""The samples that use each atom most: kept beside a model, and shown in its report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.io.series_table import SeriesTable
+from atomstream.looks import cards
+from atomstream.looks.cards import Picture
 from atomstream.streams import windows
+from atomstream.watch.history import Trace
 
 MAX_SAMPLES_PER_ATOM = 4  # samples kept of each atom
 SHOWN = 3  # series of a window that are drawn
 WINDOWS_AT_ONCE = 4096  # windows coded at a time
 MOST_BYTES = 1 << 23  # of all pictures
+MAX_USED = 3  # atoms named beside a sample
+MIN_SHARE = 1e-3  # share of a code from which on a sample uses an atom
+MAX_TIMES = 60
 
 
 class Sample(NamedTuple):
@@ -114,3 +121,111 @@ def samples_of_windows(
             found.look(code(rows[whole]), partial(window, (n_windows + whole) * stride))
         n_windows += len(rows)
     return found
+
+
+class UsageOverTime(NamedTuple):
+    """Shares of the atoms over time.
+
+    Attributes
+    ----------
+    times : list of str
+        Names of the times.
+    shares : ndarray of shape (n_times, n_atoms)
+    places : list of int
+        Number of samples learned from at each time; empty where times are dates of the data.
+    """
+
+    times: list[str]
+    shares: NDArray
+    places: list[int]
+
+
+@dataclass(frozen=True)
+class Users:
+    """Samples, and how much they use each atom.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_atoms)
+    label : callable
+        From the number of a sample to its name.
+    note : str
+        A sentence that says which samples these are.
+    lost, energy : ndarray of shape (n_samples,), or None
+        Squared error of each sample, and its squared length.
+    picture, text : callable or None
+        From the number of a sample to how it looks, and what it says.
+    """
+
+    codes: NDArray
+    label: Callable[[int], str]
+    note: str
+    lost: NDArray | None = None
+    energy: NDArray | None = None
+    picture: Callable[[int], Picture] | None = None
+    text: Callable[[int], str] | None = None
+
+    @cached_property
+    def shares(self) -> NDArray:
+        """Shares of the atoms in the code of each sample; zeros for a code of zeros."""
+        sizes = np.abs(self.codes)
+        total = sizes.sum(axis=1, keepdims=True)
+        return np.divide(sizes, total, out=np.zeros(sizes.shape), where=total > 0)
+
+    def errors(self) -> NDArray | None:
+        """Return the mean error of the samples of each atom, weighed by its use of them."""
+        if self.lost is None or self.energy is None:
+            return None
+        lost, energy = self.lost @ self.shares, self.energy @ self.shares
+        return np.divide(lost, energy, out=np.full(len(lost), np.nan), where=energy > 0)
+
+    def of(self, atom: int) -> list[cards.Sample]:
+        """Return the samples that use an atom most."""
+        order = np.argsort(-np.abs(self.codes[:, atom]), kind="stable")[:MAX_SAMPLES_PER_ATOM]
+        return [self._sample(int(i), atom) for i in order if self.shares[i, atom] > MIN_SHARE]
+
+    def _sample(self, i: int, atom: int) -> cards.Sample:
+        most = np.argsort(-self.shares[i], kind="stable")[:MAX_USED]
+        return cards.Sample(
+            self.label(i),
+            float(self.shares[i, atom]),
+            self.picture and self.picture(i),
+            self.text(i) if self.text else "",
+            [(int(j), float(self.shares[i, j])) for j in most if self.shares[i, j] > MIN_SHARE],
+        )
+
+
+def users_of(notes: Mapping[str, Any], shown: list[Picture], among: str) -> Users | None:
+    """Return the samples that a run has kept; None where it kept none.
+
+    Parameters
+    ----------
+    notes : mapping
+        What the run keeps beside the model.
+    shown : list of Picture
+        How they look; empty where they are not drawn.
+    among : str
+        What they are, such as "frames of the video".
+    """
+    if "sample_codes" not in notes:
+        return None
+    n_looked_at, texts = int(notes["n_looked_at"]), notes["sample_texts"]
+    return Users(
+        notes["sample_codes"],
+        lambda i: str(notes["sample_labels"][i]),
+        f"Samples are those that use it most among {n_looked_at:,} {among}.",
+        picture=shown.__getitem__ if shown else None,
+        text=lambda i: str(texts[i]),
+    )
+
+
+def usage_of(history: Trace, unit: str) -> UsageOverTime | None:
+    """Return the shares of the atoms along the stream: means of at most so many stretches."""
+    usage, n_samples = history.points["usage"], history.n_samples
+    kept = [i for i, shares in enumerate(usage) if shares and len(shares) == len(usage[-1])]
+    if len(kept) < 2:
+        return None
+    parts = np.array_split(np.array(kept), min(len(kept), MAX_TIMES))
+    places = [n_samples[part[-1]] for part in parts]
+    shares = np.array([np.mean([usage[i] for i in part], axis=0) for part in parts])
+    return UsageOverTime([f"{place:,} {unit}" for place in places], shares, places)

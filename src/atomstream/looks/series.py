@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.checks import counted
-from atomstream.looks import sections
-from atomstream.looks.canvas import BLUE, COLORS, ORANGE, TEXT, TICK, heading, panels, plain, shown
+from atomstream.looks import report
+from atomstream.looks.canvas import BLUE, COLORS, ORANGE, TEXT, heading, panels, plain, shown
 from atomstream.looks.cards import Picture, curves
-from atomstream.looks.look import Look
+from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import SHOWN
@@ -31,7 +31,7 @@ LISTED = 24  # most names in a legend
 class SeriesLook(Look):
     """The look of dictionaries of what series do together over a window of time."""
 
-    learned_from = "series"
+    files = FileCoder("series")
     of = "window"
     samples = (
         "windows, half of which their neighbour shares; the curves of the series that are named "
@@ -65,7 +65,7 @@ class SeriesLook(Look):
             curves = ((names[i], atoms[atom, :, i]) for i in top)
             return ", ".join(f"{name} {_trend(curve)}" for name, curve in curves if curve.any())
 
-        return sections.atoms_table(record, most, "largest series", largest)
+        return report.atoms_table(record, most, "largest series", largest)
 
     def small(self, values: NDArray) -> list[Picture]:
         """Return windows as curves."""
@@ -138,7 +138,7 @@ class SeriesLook(Look):
             names=names[some],
             labels=labels,
         )
-        figures = sections.rounded(self.quality(record))
+        figures = report.rounded(self.quality(record))
         return [Section("course", title, caption, figure, facts=figures)]
 
     def source(self, record: Record) -> dict[str, Any]:
@@ -345,7 +345,6 @@ def series_forecast(
             lines = np.concatenate([observed[:, i], predicted[:, i], ahead[0][:, i]])
             axes.set_ylim(*_limits(lines, ahead[:, :, i]))
         axes.set_title(plain(str(name), 30), fontsize=TEXT)
-        axes.tick_params(labelsize=TICK)
         axes.margins(x=0.01)
         if labels is not None:
             ticks = np.unique(np.linspace(0, len(places) - 1, 3).round().astype(int))
@@ -378,7 +377,6 @@ def _styles(n_series: int) -> list[dict[str, Any]]:
 
 def _quiet(axes: Axes, window: int) -> None:
     axes.set(ylim=(0, None), yticks=[], xticks=[1, window])
-    axes.tick_params(labelsize=TICK)
     axes.margins(x=0.02)
 
 

@@ -13,10 +13,10 @@ from atomstream.base.checks import counted, renumbered
 from atomstream.domains.tensors import Axes
 from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
-from atomstream.looks import sections
+from atomstream.looks import report
 from atomstream.looks.canvas import BLUE, IMAGE, TEXT, TICK, empty, heading, shown
 from atomstream.looks.cards import Picture
-from atomstream.looks.look import Look
+from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 
@@ -34,10 +34,20 @@ NARROW = 3  # an image whose sides have a larger ratio than this fills its panel
 TINY = 1e-12
 
 
+class TensorCoder(FileCoder):
+    """Codes the samples of tensors."""
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of all samples, block by block."""
+        tensors = [_opened(record, name) for name in inputs]
+        codes = (((), codes) for tensor in tensors for codes in _coded(record.model, tensor))
+        return Encoded(record.model.n_components, codes)
+
+
 class TensorLook(Look):
     """The look of dictionaries of rank-one atoms."""
 
-    learned_from = "a tensor"
+    files = TensorCoder("a tensor")
     samples = "samples of the tensor; pictures are means over all but their two longest axes"
     quality_on = "the first samples learned from"
     note = f"Of each axis up to {LISTED} labels, the largest loading first."
@@ -59,7 +69,7 @@ class TensorLook(Look):
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy, and where the loadings of atoms are largest."""
         last = "largest loadings of each axis"
-        return sections.atoms_table(record, most, last, lambda atom: _largest(record.model, atom))
+        return report.atoms_table(record, most, last, lambda atom: _largest(record.model, atom))
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return small pictures of the two longest axes, with means over all others."""
@@ -78,7 +88,7 @@ class TensorLook(Look):
 
     def judged(self, record: Record) -> list[Section]:
         """Return the figures measured at the end of the run."""
-        figures = sections.rounded(self.quality(record))
+        figures = report.rounded(self.quality(record))
         if not figures:
             return []
         n_judged = counted(record.notes["n_judged"], "sample")
@@ -88,17 +98,11 @@ class TensorLook(Look):
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the tensor."""
         return {
-            "input": sections.inputs(record),
+            "input": report.inputs(record),
             "samples": f"{record.notes['n_in_tensor']:,}, along axis {record.settings.axis}",
             "axes of a sample": ", ".join(_sizes(record.model)),
             "missing entries": "allowed" if record.settings.missing else "none allowed",
         }
-
-    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
-        """Return the codes of all samples, block by block."""
-        tensors = [_opened(record, name) for name in inputs]
-        codes = (((), codes) for tensor in tensors for codes in _coded(record.model, tensor))
-        return Encoded(record.model.n_components, codes)
 
 
 def axes_of(tensor: Tensor) -> Axes:

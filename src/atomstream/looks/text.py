@@ -16,18 +16,16 @@ from atomstream.domains.text.topic_shares import TopicsOverTime
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, open_documents
 from atomstream.io.outputs import Labels
-from atomstream.looks import sections
+from atomstream.looks import report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, empty, panels, plain, shown
-from atomstream.looks.card_builder import UsageOverTime, Users
 from atomstream.looks.cards import Picture, Term
-from atomstream.looks.look import MAX_THUMBNAILS, Look
+from atomstream.looks.look import MAX_THUMBNAILS, FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
+from atomstream.looks.samples import UsageOverTime, Users
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from atomstream.domains.text.topic_shares import TopicsOverTime
 
 OVER_TIME = "topics_over_time.csv"
 N_WORDS = 6  # of a topic in tables
@@ -37,13 +35,33 @@ TINY = 1e-300
 DOCUMENTS = 4096  # coded at a time
 
 
+class TextCoder(FileCoder):
+    """Codes documents by the shares of their topics."""
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the shares of the topics in each document, NaN where none of its words is known.
+
+        Empty documents keep their place, so that every document has a row.
+        """
+        known = record.settings
+        wanted = DocumentOptions() if known is None else known.document_options()
+        wanted = replace(wanted, labels=tuple(ids), known=wanted.labels, empty=True)
+        files, model = open_documents(inputs, wanted), record.model
+        names = [file.row_names for file in files]
+        if any(named != names[0] for named in names):
+            raise InputError(
+                f"Documents of {files[0].name} are named by {', '.join(names[0]) or 'nothing'}, "
+                "those of other inputs by other columns; they must agree."
+            )
+        return Encoded(len(model.components_), _shares(model, files), names[0], "topic")
+
+
 class TextLook(Look):
     """The look of topics: distributions over words."""
 
-    learned_from = "texts"
+    files = TextCoder("texts", has_ids=True)
     of = "document"
     title = "Topics"
-    has_ids = True
 
     def plot(self, model: Any, **options: Any) -> Figure:
         """Draw the words of each topic as bars."""
@@ -126,7 +144,7 @@ class TextLook(Look):
         table = self.table(record, n_topics)
         return [
             Section("topics", "Topics", caption, figure),
-            sections.table_section("words", "Their words", table),
+            report.table_section("words", "Their words", table),
             *_over_time(record),
         ]
 
@@ -135,7 +153,7 @@ class TextLook(Look):
         settings, words = record.settings, record.model.vocabulary_.names
         column = "the column" if settings.column is None else f"{settings.column!r}"
         facts = {
-            "inputs": sections.inputs(record),
+            "inputs": report.inputs(record),
             "documents": f"{record.notes['n_documents']:,}",
             "a document is": f"a {settings.per} of text files, "
             f"{(settings.column or settings.field)!r} of JSON lines, "
@@ -145,23 +163,6 @@ class TextLook(Look):
         if words is not None:
             facts["features with a word"] = f"{int(np.sum(words != '')):,}"
         return facts
-
-    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
-        """Return the shares of the topics in each document, NaN where none of its words is known.
-
-        Empty documents keep their place, so that every document has a row.
-        """
-        known = record.settings
-        wanted = DocumentOptions() if known is None else known.document_options()
-        wanted = replace(wanted, labels=tuple(ids), known=wanted.labels, empty=True)
-        files, model = open_documents(inputs, wanted), record.model
-        names = [file.row_names for file in files]
-        if any(named != names[0] for named in names):
-            raise InputError(
-                f"Documents of {files[0].name} are named by {', '.join(names[0]) or 'nothing'}, "
-                "those of other inputs by other columns; they must agree."
-            )
-        return Encoded(len(model.components_), _shares(model, files), names[0], "topic")
 
 
 def _relevant(share: NDArray, lift: NDArray, word: Callable[[int], str]) -> list[Term]:
@@ -260,7 +261,6 @@ def topics(
         axes.set_yticks(range(len(words)), [plain(word, 16) for word, _ in words], fontsize=TEXT)
         axes.invert_yaxis()
         axes.set_title(f"topic {topic}: {100 * share:.1f} % of all words", fontsize=TEXT)
-        axes.tick_params(axis="x", labelsize=TICK)
         axes.tick_params(axis="y", length=0)
         axes.spines[["top", "right"]].set_visible(False)
     figure.supxlabel("% of the topic", fontsize=TEXT)

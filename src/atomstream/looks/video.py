@@ -14,16 +14,14 @@ from atomstream.domains.series.change_points import ChangePoints
 from atomstream.io.outputs import Labels
 from atomstream.io.source import naming_source
 from atomstream.io.video import Video, as_frames, open_video
-from atomstream.looks import drawings, sections
+from atomstream.looks import drawings, report
 from atomstream.looks.canvas import BLUE, IMAGE, ORANGE, TEXT, TICK, empty, heading, most_important
-from atomstream.looks.look import Look
+from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from atomstream.domains.series.change_points import ChangePoints
 
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 FRAMES = 256  # coded at a time
@@ -32,10 +30,23 @@ WIDE = 12  # atoms that fit side by side
 TALL = 20  # snapshots that fit below each other
 
 
+class VideoCoder(FileCoder):
+    """Codes frames, or the courses of pixels."""
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the codes of frames, by their files where they have some, or of pixels."""
+        settings, model = record.settings, record.model
+        key = None if settings is None else settings.key
+        videos = [open_video(name, key=key, grey=model.grey) for name in inputs]
+        named = model.mode == "frames" and all(video.names for video in videos)
+        blocks = (block for video in videos for block in _coded(model, video, named))
+        return Encoded(model.n_components, blocks, ["file"] if named else ())
+
+
 class VideoLook(Look):
     """The look of dictionaries of the frames of a video, or of the courses of its pixels."""
 
-    learned_from = "a video"
+    files = VideoCoder("a video")
     samples = "{unit} of the video"
 
     def plot(self, model: Any, **options: Any) -> Figure:
@@ -74,9 +85,9 @@ class VideoLook(Look):
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy of atoms, and where curves are farthest from 0."""
         if record.model.mode == "frames":
-            return sections.atoms_table(record, most)
+            return report.atoms_table(record, most)
         tops = np.abs(record.model.components_).argmax(axis=1)
-        return sections.atoms_table(record, most, "peak at", lambda atom: f"frame {tops[atom]}")
+        return report.atoms_table(record, most, "peak at", lambda atom: f"frame {tops[atom]}")
 
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as images or as curves, and their shares."""
@@ -84,50 +95,30 @@ class VideoLook(Look):
             drawn = [*_images(record), *_courses(record)]
         else:
             drawn = _regimes(record)
-        return [*drawn, sections.importance(record, self.table(record))]
+        return [*drawn, report.importance(record, self.table(record))]
 
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the video."""
         sizes = " x ".join(map(str, record.model.frame_shape_))
         return {
-            "input": sections.inputs(record),
+            "input": report.inputs(record),
             "size of a frame": f"{sizes} (height, width and channels)",
             "colours": "turned into grey" if record.settings.grey else "as they are",
         }
 
-    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
-        """Return the codes of frames, by their files where they have some, or of pixels."""
-        settings, model = record.settings, record.model
-        key = None if settings is None else settings.key
-        videos = [open_video(name, key=key, grey=model.grey) for name in inputs]
-        if model.mode == "frames" and all(video.names for video in videos):
-            naming_source = (codes for video in videos for codes in _named_codes(model, video))
-            return Encoded(model.n_components, naming_source, ["file"])
-        coded = _frame_codes if model.mode == "frames" else _pixel_codes
-        codes = (((), codes) for video in videos for codes in coded(model, video))
-        return Encoded(model.n_components, codes)
 
-
-def _frame_codes(model: Any, video: Video) -> Iterator[NDArray]:
-    """Yield the codes of frames, a block of them in memory at a time."""
-    frames = as_frames(video, grey=model.grey)
+def _coded(model: Any, video: Video, named: bool) -> Iterator[tuple[Labels, NDArray]]:
+    """Yield the codes of frames, perhaps with the names of their files, or those of pixels."""
     with naming_source(video.name):
+        if model.mode == "pixels":  # courses of pixels need all frames: one block for them all
+            yield (), model.transform(video.whole()).reshape(-1, model.n_components)
+            return
+        frames, first = as_frames(video, grey=model.grey), 0
+        names = np.array(video.names, object)
         while block := list(islice(frames, FRAMES)):
-            yield model.transform(np.stack(block))
-
-
-def _named_codes(model: Any, video: Video) -> Iterator[tuple[Labels, NDArray]]:
-    """Yield the codes of frames with the names of their files."""
-    names, first = np.array(video.names, object), 0
-    for codes in _frame_codes(model, video):
-        yield (names[first : first + len(codes)],), codes
-        first += len(codes)
-
-
-def _pixel_codes(model: Any, video: Video) -> Iterator[NDArray]:
-    """Yield the codes of the courses of all pixels, in the order of the rows of a frame."""
-    with naming_source(video.name):
-        yield model.transform(video.whole()).reshape(-1, model.n_components)
+            codes = model.transform(np.stack(block))
+            yield (names[first : first + len(codes)],) if named else (), codes
+            first += len(codes)
 
 
 def changes_of(model: Any) -> ChangePoints | None:

@@ -1,8 +1,8 @@
-"""Factorizations of chains: the map, the clusters, and the chain between them."""
+"""Factorizations of chains: the map, the clusters, the chain between them; maps of usages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,22 +10,32 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
 from atomstream.domains.walks import Grid
-from atomstream.looks import sections
-from atomstream.looks.canvas import TEXT, TICK, WEIGHT, colour, empty, labelled, write_names
-from atomstream.looks.look import Look
+from atomstream.looks import report
+from atomstream.looks.canvas import (
+    SIGNED,
+    TEXT,
+    TICK,
+    WEIGHT,
+    colour,
+    empty,
+    labelled,
+    panels,
+    write_names,
+)
+from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from atomstream.domains.walks.trips import Grid
+NAMED = 5  # places of a map that are named
 
 
 class WalkLook(Look):
     """The look of partitions of the states of a chain."""
 
-    learned_from = "a walk"
+    files = FileCoder("a walk")
     title = "Partition"
 
     def known(self, record: Record) -> dict[str, Any]:
@@ -76,7 +86,7 @@ class WalkLook(Look):
             figure = partition_map(where, states, model.partition_, visits=visits)
             found.append(Section("map", "Map", caption, figure))
         if table.rows:
-            found.append(sections.table_section("clusters", "Clusters", table))
+            found.append(report.table_section("clusters", "Clusters", table))
         if chances is not None:
             caption = (
                 "Of 100 transitions that leave a state of the cluster on the left, how many end in "
@@ -191,4 +201,87 @@ def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Figure:
     axes.set_yticks(range(n), [f"{i} ({100 * share:.0f} %)" for i, share in enumerate(shares)])
     texts = {"xlabel": "to cluster", "ylabel": "from cluster (share of visits)"}
     labelled(axes, title="of 100 transitions", **texts)
+    return figure
+
+
+def usage_maps_data(
+    usages: ArrayLike, places: ArrayLike, n_atoms: int | None = None
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return what `usage_maps` draws: numbers of atoms, their usages, places.
+
+    Parameters
+    ----------
+    usages : array-like of shape (n_samples, n_components)
+    places : array-like of shape (n_samples, 2)
+    n_atoms : int, optional
+        Those that are used most.
+
+    Returns
+    -------
+    atoms : ndarray of int of shape (n_atoms,)
+    usages : ndarray of shape (n_samples, n_atoms)
+    places : ndarray of shape (n_samples, 2)
+
+    Raises
+    ------
+    ValueError
+        For places that are not two numbers for each sample.
+    """
+    usages, places = np.asarray(usages, dtype=float), np.asarray(places, dtype=float)
+    if usages.ndim != 2 or places.shape != (len(usages), 2):
+        raise ValueError(
+            "places must be of shape (n_samples, 2) for usages of shape (n_samples, n_components), "
+            f"got {places.shape} and {usages.shape}."
+        )
+    atoms = np.argsort(-usages.sum(axis=0), kind="stable")[:n_atoms]
+    return atoms, usages[:, atoms], places
+
+
+def usage_maps(
+    usages: ArrayLike,
+    places: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    n_atoms: int | None = None,
+    n_columns: int = 4,
+) -> Figure:
+    """Draw samples at their places, in a panel for each atom, coloured by how much they use it.
+
+    For features that have places, such as stations, give ``components_.T`` as the usages.
+
+    Parameters
+    ----------
+    usages : array-like of shape (n_samples, n_components)
+        Codes, or shares such as those that `atomstream.cells.annotate` puts into ``obsm``.
+    places : array-like of shape (n_samples, 2)
+        On a map or in an embedding, such as ``obsm["X_umap"]``.
+    names : sequence of str, optional
+        What the places are called; in each panel the five that use the atom most are named.
+    n_atoms : int, optional
+        How many atoms to draw, those used most first; by default all.
+    n_columns : int, default=4
+    """
+    atoms, shown, where = usage_maps_data(usages, places, n_atoms)
+    grid, figure = panels(len(atoms), n_columns, 2.4, 1.95)
+    size = float(np.clip(2e4 / max(len(where), 1), 0.5, 14))
+    for axes, atom, usage in zip(grid, atoms, shown.T, strict=True):
+        order = np.argsort(usage, kind="stable")  # the largest on top
+        top = float(np.quantile(np.abs(usage), 0.99)) or 1.0
+        signed = bool((usage < 0).any())
+        drawn = axes.scatter(
+            *where[order].T,
+            c=usage[order],
+            s=size,
+            cmap=SIGNED if signed else "viridis",
+            vmin=-top if signed else 0,
+            vmax=top,
+            linewidths=0,
+            rasterized=True,
+        )
+        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=TICK)
+        if names is not None:
+            most = order[: -NAMED - 1 : -1].tolist()
+            write_names(axes, [tuple(where[i]) for i in most], [str(names[i]) for i in most])
+        axes.set_title(f"atom {atom}", fontsize=TEXT)
+        axes.set(xticks=[], yticks=[], aspect="equal")
     return figure

@@ -35,15 +35,16 @@ STEP = re.compile(r"step-(\d+)\.atoms")
 
 
 class Log:
-    """What happened in a run, as lines of JSON.
+    """What happened in a run, and how its numbers went, as lines of JSON.
 
     Parameters
     ----------
-    path : path
+    folder : path
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, folder: Path) -> None:
+        self.path, self.history = folder / "log.jsonl", folder / "history.jsonl"
+        self._told = (0, 0)  # of the history: steps between points, points written
 
     def write(self, event: str, **facts: Any) -> None:
         """Add a line."""
@@ -63,6 +64,28 @@ class Log:
                     events += [event] * isinstance(event, dict)
         return events
 
+    def write_history(self, trace: Trace) -> None:
+        """Bring ``history.jsonl`` up to date: new points are added, or all are written anew."""
+        path, (every, n_written) = self.history, self._told
+        self._told = (0, 0)  # after a write that fails, all points are written anew
+        if every == trace.every and n_written <= len(trace.n_samples):
+            with path.open("a", encoding="utf-8") as file:
+                file.writelines(trace.lines(n_written))
+        else:
+            with whole_file(path) as file:
+                file.writelines(line.encode() for line in trace.lines())
+        self._told = (trace.every, len(trace.n_samples))
+
+    def write_events(self, events: Iterable[Event]) -> None:
+        """Add what became of the atoms to the history of a complete run."""
+        self._told = (0, 0)  # a run that goes on writes its points anew
+        with self.history.open("a", encoding="utf-8") as file:
+            for event in events:
+                known = {"event": event.kind, **event._asdict()}
+                known["when"] = None if event.when is None else str(event.when)
+                del known["kind"]
+                file.write(json.dumps(known) + "\n")
+
 
 class RunFolder:
     """A run on disk.
@@ -81,9 +104,7 @@ class RunFolder:
         self.model = self.path / "model.atoms"
         self.checkpoints = self.path / "checkpoints"
         self._newest: Path | None = None  # of the states written or read
-        self.log = Log(self.path / "log.jsonl")
-        self._history = self.path / "history.jsonl"
-        self._told = (0, 0)  # of the history: steps between points, points written
+        self.log = Log(self.path)
         self._settings, self._inputs = self.path / "run.toml", self.path / "inputs.json"
         self._lock = self.path / ".lock"
 
@@ -246,28 +267,6 @@ class RunFolder:
         found = self.checkpoints.iterdir() if self.checkpoints.exists() else ()
         return sorted((path for path in found if STEP.fullmatch(path.name)), reverse=True)
 
-    def write_history(self, trace: Trace) -> None:
-        """Bring ``history.jsonl`` up to date: new points are added, or all are written anew."""
-        path, (every, n_written) = self._history, self._told
-        self._told = (0, 0)  # after a write that fails, all points are written anew
-        if every == trace.every and n_written <= len(trace.n_samples):
-            with path.open("a", encoding="utf-8") as file:
-                file.writelines(trace.lines(n_written))
-        else:
-            with whole_file(path) as file:
-                file.writelines(line.encode() for line in trace.lines())
-        self._told = (trace.every, len(trace.n_samples))
-
-    def write_events(self, events: Iterable[Event]) -> None:
-        """Add what became of the atoms to the history of a complete run."""
-        self._told = (0, 0)  # a run that goes on writes its points anew
-        with self._history.open("a", encoding="utf-8") as file:
-            for event in events:
-                known = {"event": event.kind, **event._asdict()}
-                known["when"] = None if event.when is None else str(event.when)
-                del known["kind"]
-                file.write(json.dumps(known) + "\n")
-
     def check_free(self) -> None:
         """Refuse a folder that holds a run."""
         if self._exists:
@@ -294,7 +293,7 @@ class RunFolder:
         """Remove a run that has not learned anything, with the folders ``made`` for it."""
         if self.model.exists() or self._saved():
             return
-        for path in (self._settings, self._inputs, self.log.path, self._history, self._lock):
+        for path in (self._settings, self._inputs, self.log.path, self.log.history, self._lock):
             with suppress(OSError):  # Windows removes no open file
                 path.unlink(missing_ok=True)
         with suppress(OSError):  # folders that hold something else stay

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.estimators._validation import check_X
 from atomstream.exceptions import InputError
-from atomstream.io.holdout import Holdout
+from atomstream.io.feed import Holdout
 from atomstream.looks.look import look_of
 from atomstream.looks.pages import write_page
 from atomstream.looks.record import Record
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.task import history_of, making_sense, read_checkpoint
+from atomstream.runs.task import check_model, history_of, making_sense, read_checkpoint
 from atomstream.watch.callbacks import History
 
 
@@ -46,8 +46,8 @@ def open_record(path: Path) -> Record:
         task, settings = run.task(), run.settings()
     if not model.__sklearn_is_fitted__():
         raise InputError(f"{path} holds a model that has not learned anything.")
-    if task is not None:
-        task.check_model(settings, model)
+    if settings is not None:
+        check_model(settings, model)
     with making_sense(path):
         return Record(model, path, notes, task, settings, run, *_beside(model, notes))
 

@@ -101,8 +101,8 @@ class Run:
         if not set(notes["settings"]) <= set(settings.decisive()):
             raise InputError(
                 f"The settings of {self.folder.path} were changed after it had begun; bring "
-                f"run.toml back, or begin another run with: atomstream {settings.COMMAND} --config "
-                f"{self.folder.path}/run.toml --out ANOTHER_RUN"
+                f"run.toml back, or begin another run with: atomstream {settings.command()} "
+                f"--config {self.folder.path}/run.toml --out ANOTHER_RUN"
             )
         self.task.restore(model, notes)
         self.seconds, self.warnings = notes["seconds"], list(notes["warnings"])
@@ -173,7 +173,7 @@ class Run:
             self.finishing = False
         self._finished = True
         pace.save()
-        self.folder.write_events(lives_of(self.history, self.notes()).events)
+        self.folder.log.write_events(lives_of(self.history, self.notes()).events)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -208,21 +208,15 @@ class _Pace:
         """Take in the last batch, and write the history now and then for those who watch."""
         self._run.history.held_out = self._run.task.held_out
         self._run.history.note(learner)
-        self._log_changeover(learner)
+        self._changeovers, before = changeovers(learner), self._changeovers
+        if self._changeovers != before:  # the adaptive schedule has left the past behind
+            steps, n_samples = learner.n_steps_, learner.n_samples_seen_
+            self._run.folder.log.write("changeover", step=steps, n_samples=n_samples)
         if time.monotonic() - self._told >= TELL:
             self._tell()
 
-    def _log_changeover(self, learner: Learner) -> None:
-        """Log where the adaptive schedule has left the past behind."""
-        taken, self._changeovers = changeovers(learner), self._changeovers
-        if taken != self._changeovers:
-            self._changeovers = taken
-            self._run.folder.log.write(
-                "changeover", step=learner.n_steps_, n_samples=learner.n_samples_seen_
-            )
-
     def _tell(self) -> None:
-        self._run.folder.write_history(self._run.history)
+        self._run.folder.log.write_history(self._run.history)
         self._told = time.monotonic()
 
     def due(self) -> bool:

@@ -7,14 +7,15 @@ import math
 import tomllib
 import types
 import typing
-from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import Field, dataclass, field, fields, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from atomstream.base.parameters import Kind, Parameter, number, whole
-from atomstream.estimators._foreign import RENAMED
+from atomstream.estimators._estimator import RENAMED
+from atomstream.runs import TASKS
 
 MAX_COUNT = 2**31
 DOMAIN = "domain"  # the key of a run.toml that names the task
@@ -59,19 +60,21 @@ def sets(model: Any, name: str, **known: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Settings(ABC):
+class Settings:
     """Settings of any kind of run."""
 
     inputs: tuple[str, ...] = ()
 
     TASK: ClassVar[str] = ""  # written to run.toml, but for rows, which came first
-    COMMAND: ClassVar[str] = "learn"
+    MODEL: ClassVar[Any]  # the estimator that learns
     ONE_INPUT: ClassVar[str] = ""  # where there can be only one: a sentence that says so
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
         for each in fields(self):
             value = getattr(self, each.name)
+            if value is each.default:  # which is of its kind: a test holds all against it
+                continue
             made = _converted(value, hints[each.name])
             if made is None and value is not None:
                 needed = _described(hints[each.name])
@@ -82,9 +85,14 @@ class Settings(ABC):
                 _check_bounds(each, made)
         self.check()
 
-    @abstractmethod
+    @classmethod
+    def command(cls) -> str:
+        """Return the command that begins such a run."""
+        return TASKS[cls.TASK].command
+
     def new_model(self) -> Any:
         """Return the model that will learn."""
+        return self.MODEL(**self.parameters())
 
     def check(self) -> None:
         """Raise ValueError where the settings do not go together, or the model refuses them."""
@@ -109,6 +117,13 @@ class Settings(ABC):
             if "sets" in meta and value is not None and (meta.get("free") or not free)
             if model is None or meta.get("model", model) is model
         }
+
+    def placed(self, inputs: tuple[str, ...]) -> Self:
+        """Return the same settings with inputs named otherwise; no others are checked again."""
+        _check_text(inputs)
+        made = copy(self)
+        object.__setattr__(made, "inputs", inputs)
+        return made
 
     def changed(self, **changes: Any) -> Self:
         """Return settings with some changed."""
@@ -144,7 +159,7 @@ def read_settings(path: str | Path, kind: type[Settings]) -> dict[str, Any]:
     named = found.pop(DOMAIN, kind.TASK)
     if named != kind.TASK:
         raise ValueError(
-            f"{path} sets the domain {named!r}, which is not that of atomstream {kind.COMMAND}."
+            f"{path} sets the domain {named!r}, which is not that of atomstream {kind.command()}."
         )
     known = [each.name for each in fields(kind)]
     for name in found:
@@ -165,7 +180,7 @@ def kind_of(path: str | Path) -> str:
 def write_settings(settings: Settings) -> str:
     """Return settings as TOML; those that are None are left out."""
     lines = [
-        f"# atomstream {settings.COMMAND} --config run.toml --out ANOTHER_RUN does the same again"
+        f"# atomstream {settings.command()} --config run.toml --out ANOTHER_RUN does the same again"
     ]
     values = {each.name: getattr(settings, each.name) for each in fields(settings)}
     if settings.TASK:

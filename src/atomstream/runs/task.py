@@ -7,11 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from atomstream.base.checks import counted
 from atomstream.base.fields import NUMBERS, Field, array, count, each, number, one_of, part, texts
 from atomstream.exceptions import (
     CorruptModelError,
@@ -21,24 +23,9 @@ from atomstream.exceptions import (
 )
 from atomstream.files.codec import SENSELESS, read_model
 from atomstream.io.source import Input
+from atomstream.runs import IN_ROUNDS, TASKS
 from atomstream.runs.settings import Settings
 from atomstream.watch.callbacks import Callback, History, Learner, TaskContext
-
-# Where each kind of run lives, by the name that its run.toml has; the first, on rows, has none.
-TASKS = {
-    "": "atomstream.runs.tasks.rows:RowsTask",
-    "consensus": "atomstream.runs.tasks.consensus:ConsensusTask",
-    "image": "atomstream.runs.tasks.image:ImageTask",
-    "network": "atomstream.runs.tasks.network:NetworkTask",
-    "series forecast": "atomstream.runs.tasks.series:ForecastTask",
-    "series impute": "atomstream.runs.tasks.series:ImputeTask",
-    "tensor": "atomstream.runs.tasks.tensor:TensorTask",
-    "text": "atomstream.runs.tasks.text:TextTask",
-    "video": "atomstream.runs.tasks.video:VideoTask",
-    "walk": "atomstream.runs.tasks.walk:WalkTask",
-}
-# Runs of the first kind that are cut into rounds over shards.
-IN_ROUNDS = "atomstream.runs.tasks.shards:ShardsTask"
 
 
 class Pace(Protocol):
@@ -81,6 +68,12 @@ class Task(ABC):
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
     noted: ClassVar[tuple[str, ...]] = ()  # attributes that a checkpoint keeps
+    # The results, and where the task has them.
+    reported: ClassVar[Mapping[str, str]] = {
+        "atoms": "settings.atoms",
+        "samples": "_n_samples",
+        "steps": "_n_steps",
+    }
     live: bool = False  # whether it learns from a stream that can be read only once
     held_out: Any = None  # rows that are kept out of learning, for the history
     model: Any
@@ -97,11 +90,13 @@ class Task(ABC):
 
     @property
     def _n_samples(self) -> int:
+        """Number of samples that the learner has learned from."""
         learner = getattr(self.model, "learner_", self.model)
         return int(learner.n_samples_seen_) if self.learned else 0
 
     @property
     def _n_steps(self) -> int:
+        """Number of steps that the model has taken."""
         return int(self.model.n_steps_) if self.learned else 0
 
     @property
@@ -120,20 +115,6 @@ class Task(ABC):
         """Return whether a run with these notes is complete; None where that cannot be said."""
         return bool(notes["position"][0] >= (getattr(settings, cls.goal) if cls.goal else 1))
 
-    @classmethod
-    def check_model(cls, settings: Any, model: Any) -> None:
-        """Refuse the model of another kind of run, or one of another size than was asked for."""
-        needed = settings.new_model()
-        same = type(model) is type(needed)
-        if not same or model.n_components != needed.n_components:
-            found = f"a {type(model).__name__}"
-            raise InputError(
-                f"The checkpoint holds {found} of {model.n_components} components, needed is a "
-                f"{type(needed).__name__} of {needed.n_components}; it belongs to another run."
-                if hasattr(model, "n_components")
-                else f"The checkpoint holds {found}, needed is a {type(needed).__name__}."
-            )
-
     @abstractmethod
     def advance(self, pace: Pace) -> None:
         """Learn until all is learned or ``pace`` asks to come back; the model is whole then."""
@@ -147,7 +128,7 @@ class Task(ABC):
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint, with the settings that may have changed since."""
-        self.check_model(self.settings, model)
+        check_model(self.settings, model)
         self.model = model.set_params(**self.settings.parameters(free=True))
         vars(self).update({name: notes[name] for name in self.noted})
 
@@ -166,17 +147,36 @@ class Task(ABC):
             sentence = sentence.replace(words, said)
         return sentence
 
-    @abstractmethod
     def results(self) -> dict[str, Any]:
         """Return what the run came to, for machines."""
+        return {name: attrgetter(place)(self) for name, place in self.reported.items()}
 
     def advice(self, history: History) -> str | None:
         """Return a sentence on what would help a complete run; None, the default: nothing."""
         return None
 
-    @abstractmethod
     def headline(self) -> str:
         """Return what the run came to in a few words, such as "20 atoms from 5,000 samples"."""
+        return f"{counted(self.settings.atoms, 'atom')} from {self._learned_from}"
+
+    @property
+    def _learned_from(self) -> str:
+        """What it has learned from, in a few words."""
+        return counted(self._n_samples, self.unit)
+
+
+def check_model(settings: Settings, model: Any) -> None:
+    """Refuse the model of another kind of run, or one of another size than was asked for."""
+    needed = settings.new_model()
+    if type(model) is type(needed) and model.n_components == needed.n_components:
+        return
+    found = f"a {type(model).__name__}"
+    raise InputError(
+        f"The checkpoint holds {found} of {model.n_components} components, needed is a "
+        f"{type(needed).__name__} of {needed.n_components}; it belongs to another run."
+        if hasattr(model, "n_components")
+        else f"The checkpoint holds {found}, needed is a {type(needed).__name__}."
+    )
 
 
 def task_named(name: str) -> type[Task]:
@@ -189,7 +189,7 @@ def task_named(name: str) -> type[Task]:
     """
     if name not in TASKS:
         raise ValueError(f"domain is {name!r}, known are {', '.join(filter(None, TASKS))}.")
-    return _loaded(TASKS[name])
+    return _loaded(TASKS[name].place)
 
 
 def task_of(kind: type[Task], settings: Any) -> Task:

@@ -4,14 +4,5 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules={
-        "callbacks",
-        "changes",
-        "diagnostics",
-        "drift",
-        "history",
-        "lives",
-        "loggers",
-        "snapshots",
-    },
+    submodules={"callbacks", "changes", "diagnostics", "drift", "history", "lives", "loggers"},
 )

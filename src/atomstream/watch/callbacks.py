@@ -10,6 +10,7 @@ import logging
 import math
 import time
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from atomstream.base.checks import check_count
@@ -111,6 +112,7 @@ class History(Trace, Callback):
             self.note(estimator)
 
 
+@dataclass(eq=False)
 class EarlyStopping(Callback):
     """Stop a fit when a metric no longer improves.
 
@@ -154,27 +156,24 @@ class EarlyStopping(Callback):
     True
     """
 
-    def __init__(
-        self,
-        monitor: object = "recent",
-        *,
-        patience: int = 5,
-        min_delta: float = 1e-3,
-        every: int = 10,
-    ) -> None:
-        if isinstance(monitor, str) and monitor != "recent":
+    monitor: object = "recent"
+    _: KW_ONLY
+    patience: int = 5
+    min_delta: float = 1e-3
+    every: int = 10
+
+    def __post_init__(self) -> None:
+        if isinstance(self.monitor, str) and self.monitor != "recent":
             raise ValueError(
                 f"monitor must be 'recent', rows that are held out, or a function of the model, "
-                f"got {monitor!r}."
+                f"got {self.monitor!r}."
             )
-        check_count("patience", patience)
-        check_count("every", every)
-        if not 0 <= min_delta < 1:
-            raise ValueError(f"min_delta must be a share from 0 to below 1, got {min_delta!r}.")
-        self.monitor = monitor
-        self.patience = patience
-        self.min_delta = min_delta
-        self.every = every
+        check_count("patience", self.patience)
+        check_count("every", self.every)
+        if not 0 <= self.min_delta < 1:
+            raise ValueError(
+                f"min_delta must be a share from 0 to below 1, got {self.min_delta!r}."
+            )
         self._forget()
 
     def setup(self, estimator: object, context: TaskContext) -> None:
@@ -215,6 +214,7 @@ class EarlyStopping(Callback):
         return float(estimator.objective(self.monitor))
 
 
+@dataclass(eq=False)
 class LearningBar(Callback):
     """A progress bar with samples per second and the running objective, for 80 columns or more.
 
@@ -235,45 +235,34 @@ class LearningBar(Callback):
         What samples are called: "rows", "patches".
     """
 
-    def __init__(
-        self,
-        console: Console | None = None,
-        memory: float = 0.95,
-        *,
-        text: str = "learning",
-        every: float = 10.0,
-        unit: str = "samples",
-    ) -> None:
-        self.console = console
-        self.memory = memory
-        self.text = text
-        self.every = every
-        self.unit = unit
+    console: Console | None = None
+    memory: float = 0.95
+    _: KW_ONLY
+    text: str = "learning"
+    every: float = 10.0
+    unit: str = "samples"
+
+    def __post_init__(self) -> None:
         self._bar: Any = None
 
     def setup(self, estimator: object, context: TaskContext) -> None:
         """Open the bar."""
+        from rich import progress
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
         from rich.table import Column
 
         console = self.console or Console(stderr=True)
         columns = (
-            TextColumn("{task.description}"),
+            progress.TextColumn("{task.description}"),
             # What is left of the line: the figures must not be cut.
-            BarColumn(None, table_column=Column(ratio=1, min_width=4)),
-            MofNCompleteColumn(table_column=Column(no_wrap=True)),
-            TextColumn("{task.fields[state]}", table_column=Column(no_wrap=True)),
-            TimeRemainingColumn(table_column=Column(no_wrap=True)),
+            progress.BarColumn(None, table_column=Column(ratio=1, min_width=4)),
+            progress.MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            progress.TextColumn("{task.fields[state]}", table_column=Column(no_wrap=True)),
+            progress.TimeRemainingColumn(table_column=Column(no_wrap=True)),
         )
         self._drawn = console.is_terminal or console.is_jupyter
-        self._bar = Progress(*columns, console=console, disable=not self._drawn, expand=True)
+        style: dict[str, Any] = {"disable": not self._drawn, "expand": True}
+        self._bar = progress.Progress(*columns, console=console, **style)
         self._task = self._bar.add_task(self.text, total=context.max_subtasks, state="")
         self._start = self._last_line = time.monotonic()
         self._n_start: int | None = None

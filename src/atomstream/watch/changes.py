@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,6 +61,7 @@ class Change:
     cause: str = "loss"
 
 
+@dataclass(eq=False)
 class ChangeWatch(Callback):
     """A watch over the loss of batches that says when the stream changed, and what changed.
 
@@ -107,16 +108,13 @@ class ChangeWatch(Callback):
     [6020]
     """
 
-    def __init__(
-        self,
-        false_alarm_every: float = 10_000,
-        *,
-        n_rows: int = 16,
-        usage: bool = False,
-    ) -> None:
-        check_count("n_rows", n_rows)
-        self.false_alarm_every, self.n_rows = false_alarm_every, n_rows
-        self.usage = usage
+    false_alarm_every: float = 10_000
+    _: KW_ONLY
+    n_rows: int = 16
+    usage: bool = False
+
+    def __post_init__(self) -> None:
+        check_count("n_rows", self.n_rows)
         self._begin()
 
     def setup(self, estimator: object, context: TaskContext) -> None:
@@ -211,9 +209,5 @@ def _parts(shares: Shares, names: Sequence[str] | None, *, rising: bool) -> list
         return []
     gain = after - before if rising else np.abs(after - before)
     order = np.argsort(-gain, kind="stable")[:MOST_PARTS]
-    return [
-        ChangedFeature(
-            int(i) if names is None else str(names[i]), float(before[i]), float(after[i])
-        )
-        for i in order
-    ]
+    called = order.tolist() if names is None else [str(names[i]) for i in order]
+    return list(map(ChangedFeature, called, before[order].tolist(), after[order].tolist()))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from atomstream.dictionaries.clusters import unit
 from atomstream.dictionaries.matching import align
 from atomstream.watch.history import Trace
 
@@ -136,7 +137,7 @@ def atoms_over_time(history: Trace, dates: Sequence[Any] | None = None) -> Atoms
     for place, kept in enumerate(shots.atoms if len(shots) > 1 else []):
         n_samples = shots.n_samples[place]
         when = None if dates is None else dates[min(n_samples, len(dates)) - 1]
-        book.turn((n_samples, when), _unit(kept), usage[place])
+        book.turn((n_samples, when), unit(kept), usage[place])
     return book.found
 
 
@@ -248,11 +249,6 @@ def _background(atoms: NDArray, signed: bool) -> float:
         return 0.0
     cosines = (used @ used.T)[np.triu_indices(len(used), 1)]
     return float(np.median(np.abs(cosines) if signed else np.maximum(cosines, 0)))
-
-
-def _unit(atoms: NDArray) -> NDArray:
-    lengths = np.linalg.norm(atoms, axis=1, keepdims=True)
-    return np.divide(atoms, lengths, out=np.zeros_like(atoms), where=lengths > 0)
 
 
 def _usage(history: Trace) -> NDArray:

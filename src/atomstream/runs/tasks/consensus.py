@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.estimators.consensus import ConsensusNMF
-from atomstream.io.holdout import Holdout
+from atomstream.io.feed import Holdout
 from atomstream.io.outputs import write_table
 from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples
@@ -31,7 +31,6 @@ class ConsensusSettings(RowsSettings):
     """Settings of a run that compares numbers of atoms."""
 
     TASK = "consensus"
-    COMMAND = "consensus"
 
     atoms: str = option(  # type: ignore[assignment]
         "5-30", "Numbers of atoms to compare: 5-30, or 4,8,12, or both."
@@ -123,14 +122,8 @@ class ConsensusTask(RowsTask):
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
         choice = self.model.choice_
-        return {
-            "atoms": choice.rank,
-            "reason": choice.reason,
-            "structured": choice.structured,
-            "samples": self._n_samples,
-            "steps": self._n_steps,
-            "ranks": choice.table,
-        } | self.tallies()
+        why = {"reason": choice.reason, "structured": choice.structured, "ranks": choice.table}
+        return super().results() | {"atoms": choice.rank} | why
 
     def advice(self, history: History) -> str | None:
         """Return what keeps the choice from being trusted."""

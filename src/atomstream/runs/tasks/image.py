@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from atomstream.base.checks import counted
 from atomstream.base.parameters import whole
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
@@ -29,7 +28,7 @@ class ImageSettings(checkpoints, Settings):
     """Settings of a run on images."""
 
     TASK = "image"
-    COMMAND = "image learn"
+    MODEL = ImageDictionary
 
     atoms: int = sets(ImageDictionary, "n_components")
     patch: int = sets(ImageDictionary, "patch_size")
@@ -45,10 +44,6 @@ class ImageSettings(checkpoints, Settings):
             raise ValueError("No image was given; name image files or folders of images.")
         super().check()
 
-    def new_model(self) -> ImageDictionary:
-        """Return the model that will learn."""
-        return ImageDictionary(**self.parameters())
-
 
 class ImageTask(Task):
     """A dictionary of patches, and the images from which rounds of patches are drawn."""
@@ -60,6 +55,7 @@ class ImageTask(Task):
     unit = "patch"
     many = True
     goal = "patches"
+    reported: ClassVar = {"atoms": "settings.atoms", "patches": "_n_samples"}
     model: ImageDictionary
     sources: Sequence[Pictures]
 
@@ -100,12 +96,3 @@ class ImageTask(Task):
         """Return a patch of a block, with the place that it lies at."""
         place = self.sources[0].place(int(block.ids[i]))
         return Sample(place, "", block.X[i].reshape(self.model.patch_shape_))
-
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {"atoms": self.settings.atoms, "patches": self.position[0]}
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
-        patches = counted(self.position[0], "patch", "patches")
-        return f"{counted(self.settings.atoms, 'atom')} from {patches}"

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class NetworkSettings(checkpoints, edge_reading, Settings):
     """Settings of a run on a network."""
 
     TASK = "network"
-    COMMAND = "network learn"
+    MODEL = NetworkDictionary
     ONE_INPUT = "A network is learned from one file of edges"
 
     motif: str = sets(NetworkDictionary, "motif")
@@ -69,10 +69,6 @@ class NetworkSettings(checkpoints, edge_reading, Settings):
     batches: int = sets(NetworkDictionary, "n_batches", free=True)
     batch_size: int = sets(NetworkDictionary, "batch_size")
     thin: int = sets(NetworkDictionary, "thin")
-
-    def new_model(self) -> NetworkDictionary:
-        """Return the model that will learn."""
-        return NetworkDictionary(**self.parameters())
 
 
 class NetworkTask(Task):
@@ -88,6 +84,13 @@ class NetworkTask(Task):
     argument = "edges"
     unit = "patch"
     goal = "batches"
+    reported: ClassVar = {
+        "nodes": "network.n_nodes",
+        "edges": "network.n_edges",
+        "atoms": "settings.atoms",
+        "copies": "_n_samples",
+        "batches": "_n_steps",
+    }
     model: NetworkDictionary
 
     def __init__(self, settings: NetworkSettings) -> None:
@@ -115,6 +118,7 @@ class NetworkTask(Task):
         """Keep the copies of the motif that use each atom most, one of each set of nodes."""
         network, k, found = self.network, self.model.motif_.size, Samples()
         states, _ = next(self.model._copies(network, COPIES, self.settings.seed))
+        # A set of nodes counts once, however the motif lies on it; the order of the chain stays.
         _, first = np.unique(np.sort(states, axis=1), axis=0, return_index=True)
         states = states[np.sort(first)[:COPIES]]
         patches = patches_of(network, states)
@@ -128,18 +132,7 @@ class NetworkTask(Task):
             found.look(self.model.learner_.transform(patches), copy_of)
         return found.notes()
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "nodes": self.network.n_nodes,
-            "edges": self.network.n_edges,
-            "atoms": self.settings.atoms,
-            "copies": self._n_samples,
-            "batches": self.position[0],
-        }
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
-        found = self.results()
-        copies = counted(found["copies"], "copy", "copies")
-        return f"{counted(found['atoms'], 'atom')} from {copies} of the motif"
+    @property
+    def _learned_from(self) -> str:
+        """How many copies of the motif."""
+        return f"{counted(self._n_samples, 'copy', 'copies')} of the motif"

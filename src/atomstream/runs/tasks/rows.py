@@ -18,8 +18,7 @@ from atomstream.base.parameters import number, one_of, whole
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.feed import Piece
-from atomstream.io.holdout import Holdout, bad_rows
+from atomstream.io.feed import Holdout, Piece, bad_rows
 from atomstream.io.inputs import STANDARD_INPUT, axes_of, check_axes, open_inputs, register_reader
 from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, divide_alike
@@ -347,8 +346,7 @@ class RowsTask(PassesTask):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        found = {"atoms": self.settings.atoms, "samples": self._n_samples, "steps": self._n_steps}
-        return found | self.tallies()
+        return super().results() | self.tallies()
 
     def tallies(self) -> dict[str, int]:
         """Return how many rows were left out in the first pass."""

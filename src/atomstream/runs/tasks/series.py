@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.checks import counted
 from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
-from atomstream.domains.series.persistence import rms
+from atomstream.domains.series.levels import rms
 from atomstream.domains.series.time_index import Times
-from atomstream.estimators._backtest import (
+from atomstream.estimators.forecast_choice import (
     Baselines,
     baselines,
     first_origin,
@@ -89,7 +89,6 @@ class ForecastSettings(SeriesSettings):
     """Settings of a forecast."""
 
     TASK = "series forecast"
-    COMMAND = "series forecast"
 
     horizon: int = option(1, "Rows to forecast.", whole())
     coverage: float = option(
@@ -110,7 +109,6 @@ class ImputeSettings(SeriesSettings):
     """
 
     TASK = "series impute"
-    COMMAND = "series impute"
 
     ridge: float = sets(SeriesDictionary, "ridge", default=0.01)
     weight: float = option(0.0, WEIGHT, number())
@@ -176,6 +174,12 @@ class _SeriesTask(Task):
             else:
                 self.begin()
 
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        times, series = self.table.values.shape
+        known = {"out": self.out, "times": times, "series": series, "atoms": self.settings.atoms}
+        return {**known, "figures": self.figures}
+
     def undo(self, values: NDArray) -> NDArray:
         """Return prepared values in the units of the table; trailing means stay."""
         for step in reversed(self.undone):
@@ -196,21 +200,10 @@ class _SeriesTask(Task):
             "n_missing": int(np.isnan(table.values).sum()),
         }
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "out": self.out,
-            "times": len(self.table.values),
-            "series": len(self.table.names),
-            "atoms": self.settings.atoms,
-            "figures": self.figures,
-        }
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
-        found = self.results()
-        times = f"{counted(found['times'], 'time')} of {found['series']} series"
-        return f"{counted(found['atoms'], 'atom')} from {times}"
+    @property
+    def _learned_from(self) -> str:
+        """How many times of how many series."""
+        return f"{counted(len(self.values), 'time')} of {len(self.table.names)} series"
 
 
 class ForecastTask(_SeriesTask):
@@ -297,6 +290,7 @@ class ForecastTask(_SeriesTask):
         anew to the rows before the last origins.
         """
         values, horizon = self.values, self.settings.horizon
+        # Rows that the initialisation has seen have no honest prediction.
         told = np.flatnonzero(~np.isnan(steps).all(axis=1))
         if not len(told):
             return

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from atomstream.base.checks import counted
 from atomstream.cluster.engines import Engine
-from atomstream.cluster.holding import chosen_rows, rows_at, without_rows
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
+from atomstream.cluster.worker import chosen_rows, rows_at, without_rows
 from atomstream.exceptions import EngineError, InputError
-from atomstream.io.holdout import Holdout
+from atomstream.io.feed import Holdout
+from atomstream.io.source import Input
 from atomstream.runs.task import Pace, Task, callbacks_set
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
 from atomstream.watch.callbacks import Callback, Learner, TaskContext
 
 
-class _Listed:
+class _Listed(Input):
     """The shards of a run as its one input."""
 
     def __init__(self, listed: Shards, inputs: Sequence[str]) -> None:
@@ -36,8 +37,11 @@ class ShardsTask(Task):
 
     settings_type = LearnSettings
     summary, help, many = RowsTask.summary, RowsTask.help, RowsTask.many
-    noted = ("horizon", "n_rounds")
+    noted = ("horizon", "n_rounds", "n_missing", "n_entries", "n_skipped", "names", "shape")
+    n_missing = n_entries = n_skipped = 0  # rows are read by the workers
+    names = shape = None
     words = RowsTask.words
+    reported: ClassVar = {**Task.reported, "slots": "settings.slots", "rounds": "n_rounds"}
     unit = "row"
 
     def __init__(self, settings: LearnSettings) -> None:
@@ -56,7 +60,7 @@ class ShardsTask(Task):
         )
         self._at, self._epoch, self.horizon = Position(), 0, float("inf")
         self._skipped: list[tuple[str, str]] = []
-        self._report, self.n_rounds = RoundsReport(), 0
+        self.report, self.n_rounds = RoundsReport(), 0
         self._holdout = Holdout(settings.holdout, settings.seed)
         self._pace: Pace | None = None
         self._stops = False
@@ -75,12 +79,7 @@ class ShardsTask(Task):
         """Return what a checkpoint keeps beside the model."""
         names, reasons = ([pair[i] for pair in self._skipped] for i in (0, 1))
         return super().notes() | {
-            "n_missing": 0,
-            "n_entries": 0,
-            "n_skipped": 0,
             "holdout": self._holdout.notes(),
-            "names": None,
-            "shape": None,
             "skipped_shards": np.array(names, object),
             "skip_reasons": np.array(reasons, object),
             "rounds": self._figures(),
@@ -158,15 +157,10 @@ class ShardsTask(Task):
         """Whether the run is to end after the last round."""
         return self._stops
 
-    def watch(self, report: RoundsReport) -> str:
-        """Take the report of the rounds so far; return it in a few words."""
-        self._report = report
-        return _spent(report)
-
     # -- what it came to
 
     def _figures(self) -> dict[str, float]:
-        report = self._report
+        report = self.report
         known = {"rows per second": report.rows_per_second} if report.n_rows else {}
         return known | {f"share of {name}": part for name, part in report.shares().items()}
 
@@ -176,21 +170,15 @@ class ShardsTask(Task):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
-        return {
-            "atoms": self.settings.atoms,
-            "samples": self._n_samples,
-            "steps": self._n_steps,
-            "slots": self.settings.slots,
-            "rounds": self.n_rounds,
-            "skipped_shards": [name for name, _ in self._skipped],
-            **self._figures(),
-        }
+        skipped = [name for name, _ in self._skipped]
+        return super().results() | {"skipped_shards": skipped} | self._figures()
 
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
+    @property
+    def _learned_from(self) -> str:
+        """How many rows, on how many slots, and what was left out."""
         rows, slots = counted(self._n_samples, "row"), counted(self.settings.slots, "slot")
         skipped = f", {counted(len(self._skipped), 'shard')} left out" if self._skipped else ""
-        return f"{counted(self.settings.atoms, 'atom')} from {rows} on {slots}{skipped}"
+        return f"{rows} on {slots}{skipped}"
 
 
 class _Watching(Callback):
@@ -205,7 +193,7 @@ class _Watching(Callback):
             return None
         report = getattr(estimator, "rounds_report_", None)
         if report is not None:
-            self._bar.text = self._task.watch(report)
+            self._task.report, self._bar.text = report, _spent(report)
         return self._task.stops
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,7 +36,6 @@ class TensorSettings(checkpoints, Settings):
     """Settings of a run on a tensor."""
 
     TASK = "tensor"
-    COMMAND = "tensor learn"
     ONE_INPUT = "A tensor is learned from one file"
 
     axis: str = option("0", "Axis of the samples: its number, or its name.")
@@ -106,6 +105,8 @@ class TensorTask(PassesTask):
         ".parquet file (a line for each entry) with three axes or more, one of them the samples."
     )
     argument = "tensor"
+    reported: ClassVar = {**PassesTask.reported, "shape": "shape"}
+    noted = ("horizon", "n_in_tensor")
     words = {  # noqa: RUF012 - read only
         "say missing=True": "say --missing",
         OnlineCPDictionary.SIGNED: "say --signed",
@@ -116,10 +117,7 @@ class TensorTask(PassesTask):
         self.tensor = settings.opened()
         super().__init__(settings, [self.tensor])
         self.axes = axes_of(self.tensor)
-
-    def notes(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps beside the model."""
-        return super().notes() | {"n_in_tensor": self.tensor.n_rows}
+        self.n_in_tensor, self.shape = self.tensor.n_rows, list(self.tensor.shape)
 
     def batch_of(self, piece: Piece) -> Any:
         """Return samples as tensors."""
@@ -155,7 +153,7 @@ class TensorTask(PassesTask):
         values = (row.toarray() if sp.issparse(row) else np.asarray(row)).reshape(self.axes.shape)
         name = f"sample {number}" if known is None else label_text(known[number])
         text = _largest_entries(values, self.axes)
-        while values.ndim > 2:
+        while values.ndim > 2:  # a picture has two axes: the shortest ones are averaged away
             values = values.mean(axis=int(np.argmin(values.shape)))
         return Sample(name, text, coarse(values) if values.ndim == 2 else values)
 
@@ -163,17 +161,8 @@ class TensorTask(PassesTask):
         """Return the complaint in the words of the command line, with the number of the sample."""
         return in_samples(super().explained(error), self.at.row, self.tensor.name)
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "atoms": self.settings.atoms,
-            "samples": self._n_samples,
-            "shape": list(self.tensor.shape),
-            "steps": self._n_steps,
-        }
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
+    @property
+    def _learned_from(self) -> str:
+        """How many samples, and of which shape."""
         sizes = " x ".join(map(str, self.tensor.shape))
-        samples = f"{counted(self._n_samples, 'sample')} of {sizes}"
-        return f"{counted(self.settings.atoms, 'atom')} from {samples}"
+        return f"{counted(self._n_samples, 'sample')} of {sizes}"

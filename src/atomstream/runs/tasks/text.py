@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.base.parameters import one_of
-from atomstream.domains.text.time_bins import fitting
-from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
+from atomstream.domains.text.topic_shares import TopicsOverTime, fitting, shares_of
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
@@ -38,7 +37,6 @@ class TextSettings(checkpoints, Settings):
     """Settings of a run on documents."""
 
     TASK = "text"
-    COMMAND = "text topics"
 
     per: str = option(
         "line", "What a document is in .txt and .md files: line or file.", one_of("line", "file")
@@ -115,6 +113,12 @@ class TextTask(Task):
     argument = "files"
     many = True
     unit = "document"
+    noted = ("n_documents",)
+    reported: ClassVar = {
+        "topics": "settings.topics",
+        "documents": "n_documents",
+        "steps": "_n_steps",
+    }
     model: TopicModel
     sources: Sequence[DocumentFile]
 
@@ -130,6 +134,11 @@ class TextTask(Task):
             fresh = not hasattr(self.model, "vocabulary_")
             return self.model.begin(documents) if fresh else self.model.count(documents)
 
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return int(self.counts.shape[0])
+
     @cached_property
     def dates(self) -> NDArray:
         """When each document was written; NaT where that is not said."""
@@ -143,19 +152,15 @@ class TextTask(Task):
     def order(self) -> NDArray:
         """The order of the documents by their dates, those without a date last, or as they are."""
         if self.settings.date is None:
-            return np.arange(self.counts.shape[0])
+            return np.arange(self.n_documents)
         return np.argsort(self.dates, kind="stable")
 
     @property
     def position(self) -> tuple[int, ...]:
         """Passes completed, and documents of the next one."""
         size = self.settings.batch_size
-        passes, batches = divmod(self._n_steps, -(-self.counts.shape[0] // size))
+        passes, batches = divmod(self._n_steps, -(-self.n_documents // size))
         return passes, batches * size
-
-    def notes(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps beside the model."""
-        return super().notes() | {"n_documents": self.counts.shape[0]}
 
     def advance(self, pace: Pace) -> None:
         """Make the passes that are left."""
@@ -216,7 +221,7 @@ class TextTask(Task):
 
     def _typical(self) -> dict[str, Any]:
         """Return the documents that use each topic most, of many that are evenly spaced."""
-        n_documents = self.counts.shape[0]
+        n_documents = self.n_documents
         looked = np.unique(np.linspace(0, n_documents - 1, LOOKED_AT).astype(np.int64))
         blocks = (
             looked[first : first + BLOCK_TEXTS] for first in range(0, len(looked), BLOCK_TEXTS)
@@ -235,17 +240,9 @@ class TextTask(Task):
             "document_shares": np.asarray(shares_of(codes[best]), np.float64),
         }
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "topics": self.settings.topics,
-            "documents": self.counts.shape[0],
-            "steps": self._n_steps,
-        }
-
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        documents = counted(self.counts.shape[0], "document")
+        documents = counted(self.n_documents, "document")
         return f"{counted(self.settings.topics, 'topic')} from {documents}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ class VideoSettings(checkpoints, Settings):
     """Settings of a run on a video."""
 
     TASK = "video"
-    COMMAND = "video learn"
     ONE_INPUT = "A video is learned from one file or folder"
 
     mode: str = sets(VideoDictionary, "mode")
@@ -85,6 +84,7 @@ class VideoTask(Task):
         "decoder for it."
     )
     argument = "video"
+    reported: ClassVar = {**Task.reported, "mode": "settings.mode"}
     words = {VideoDictionary.SIGNED: "say --no-nonnegative"}  # noqa: RUF012 - read only
     model: VideoDictionary
 
@@ -223,20 +223,12 @@ class VideoTask(Task):
             sentence = renumbered(sentence, lambda _: "in the course of a pixel")
         return f"{self.video.name}: {sentence}"
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "atoms": self.settings.atoms,
-            "mode": self.settings.mode,
-            "samples": self._n_samples,
-            "steps": self._n_steps,
-        }
-
-    def headline(self) -> str:
-        """Return what the run came to in a few words."""
+    @property
+    def _learned_from(self) -> str:
+        """How many frames, or courses of pixels."""
         frames = self.settings.mode == "frames"
         nouns = ("frame",) if frames else ("course of pixels", "courses of pixels")
-        return f"{counted(self.settings.atoms, 'atom')} from {counted(self._n_samples, *nouns)}"
+        return counted(self._n_samples, *nouns)
 
 
 class _Counted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from atomstream.base.checks import counted
 from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.walks import Grid
-from atomstream.domains.walks.trip_files import (
+from atomstream.domains.walks.trips import (
     busy_cells,
     read_positions,
     read_states,
@@ -34,7 +34,7 @@ class WalkSettings(checkpoints, Settings):
     """Settings of a run on trips or on a walk."""
 
     TASK = "walk"
-    COMMAND = "walk partition"
+    MODEL = RandomWalkFactorization
     ONE_INPUT = "Trips or states are learned from one file"
 
     states: bool = option(
@@ -68,10 +68,6 @@ class WalkSettings(checkpoints, Settings):
             raise ValueError("A file of states has no --origin or --destination.")
         super().check()
 
-    def new_model(self) -> RandomWalkFactorization:
-        """Return the model that will learn."""
-        return RandomWalkFactorization(**self.parameters())
-
 
 class WalkTask(Task):
     """A factorization of a chain, and the trips or states it learns from."""
@@ -84,6 +80,12 @@ class WalkTask(Task):
     )
     argument = "file"
     goal = "passes"
+    reported: ClassVar = {
+        "states": "states",
+        "transitions": "_n_steps",
+        "dropped": "n_dropped",
+        "clusters": "settings.clusters",
+    }
     noted = ("kept", "n_dropped")
     model: RandomWalkFactorization
     sources: Sequence[InputFile]
@@ -105,7 +107,7 @@ class WalkTask(Task):
         """Return what a checkpoint keeps beside the model."""
         grid = self.grid
         return super().notes() | {
-            "grid": None if grid is None else [grid.latitude, grid.longitude, grid.size],
+            "grid": None if grid is None else [grid.latitude, grid.longitude, grid.size]
         }
 
     def restore(self, model: RandomWalkFactorization, notes: dict[str, Any]) -> None:
@@ -185,6 +187,7 @@ class WalkTask(Task):
             return
         last = np.empty(0)
         for states in read_states(self.sources[0].path, 0):
+            # The step from one block to the next is a transition too.
             walk = np.concatenate([last, states]) if len(last) else states
             last = walk[-1:]
             yield walk[:-1], walk[1:]
@@ -210,17 +213,13 @@ class WalkTask(Task):
                 np.add.at(counts, (tails, labels[heads]), 1.0)
         return counts
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        return {
-            "states": len(self.model.states_) if self.learned else 0,
-            "transitions": self._n_steps,
-            "dropped": self.n_dropped,
-            "clusters": self.settings.clusters,
-        }
+    @property
+    def states(self) -> int:
+        """Number of states that were met."""
+        return len(self.model.states_) if self.learned else 0
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         clusters = counted(self.settings.clusters, "cluster")
-        states = counted(self.results()["states"], "state")
-        return f"{clusters} of {states} from {counted(self._n_steps, 'transition')}"
+        states, steps = counted(self.states, "state"), counted(self._n_steps, "transition")
+        return f"{clusters} of {states} from {steps}"

@@ -1,15 +1,25 @@
-"""Names of scikit-learn, and of before: a sentence for each says what to write."""
+"""What every model is: parameters declared once, saved, drawn, and names of others answered."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import wraps
 from inspect import signature
-from typing import Any, ClassVar, Self
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from atomstream.base.fields import Field, check_fields, field_names
 from atomstream.base.parameters import Parameter
 from atomstream.estimators._parameters import constraints
+from atomstream.estimators._sklearn import BaseEstimator
 from atomstream.estimators.registry import ROLES, changed_part
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _PENALTIES = {"alpha": "alpha (l1 on the codes)", "ridge": "ridge (squared l2 on the codes)"}
 _PASSES = {
@@ -51,11 +61,29 @@ MOVED = {
 }
 STARTS = ("nndsvd", "nndsvda", "nndsvdar", "custom")  # values of its parameter init
 
+Model = TypeVar("Model", bound="Estimator")
 
-class ForeignNames:
-    """An estimator that answers names of scikit-learn with its own, where it would refuse them."""
+
+def _has_atoms(model: Any) -> bool:
+    """Return whether a model has atoms, which can be drawn."""
+    return hasattr(type(model), "components_")
+
+
+class Estimator(BaseEstimator):
+    """A model with declared parameters, which can be saved and, if it has atoms, drawn.
+
+    It answers names of scikit-learn with its own, where it would refuse them.
+
+    Attributes
+    ----------
+    PARAMETERS : dict of str to Parameter
+        What each parameter is for, and what it may be.
+    LEARNED : tuple of Field or str
+        Declared attributes made by learning, in the order of the file.
+    """
 
     PARAMETERS: ClassVar[dict[str, Parameter]] = {}
+    LEARNED: ClassVar[tuple[Field | str, ...]] = ()
     _parameter_constraints: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls, **known: Any) -> None:
@@ -78,17 +106,17 @@ class ForeignNames:
         ValueError
             For names that the model or its part does not have; it stays as it was.
         """
-        before = self.get_params(deep=False)  # type: ignore[attr-defined]
+        before = self.get_params(deep=False)
         roles = ROLES.keys() & self.PARAMETERS.keys()
         inner = {name: name.partition("__") for name in params}
         inner = {name: at for name, at in inner.items() if at[1] and at[0] in roles}
         own = {name: value for name, value in params.items() if name not in inner}
         try:
-            super().set_params(**own)  # type: ignore[misc]
+            super().set_params(**own)
             for name, (role, _, field) in inner.items():
                 setattr(self, role, self._changed(role, {field: params[name]}))
         except ValueError:
-            vars(self).update(before)
+            self.__dict__.update(before)
             if sentence := _answer(type(self), params):
                 raise ValueError(sentence) from None
             raise
@@ -96,14 +124,15 @@ class ForeignNames:
 
     def _changed(self, role: str, values: dict[str, Any]) -> Any:
         """Return a part with some parameters changed; a name gives way to what it stands for."""
-        part = getattr(self, role)
+        model: Any = self
+        part = getattr(model, role)
         if role == "updater" and isinstance(part, str) and part == "auto":
-            part = self._make_algorithm().updater  # type: ignore[attr-defined]
+            part = model._make_algorithm().updater
         return changed_part(role, part, values)
 
     def _validate_params(self) -> None:
         try:
-            super()._validate_params()  # type: ignore[misc]
+            super()._validate_params()
         except ValueError:
             init = getattr(self, "init", None)
             if isinstance(init, str) and init in STARTS:
@@ -120,6 +149,101 @@ class ForeignNames:
         elif "svd" in starts:
             write = "init='svd'"
         return f"init={init!r} is a name of scikit-learn: write {write}."
+
+    # -- files
+
+    def saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters as they are written to a file."""
+        return dict(self.get_params(deep=False))
+
+    def learned_attributes(self) -> dict[str, Any]:
+        """Return the attributes of ``LEARNED``, as far as they are there."""
+        return {name: vars(self)[name] for name in field_names(self.LEARNED) if name in vars(self)}
+
+    def restore_learned(self, learned: dict[str, Any]) -> None:
+        """Take what `learned_attributes` returned, read from a file.
+
+        Parameters
+        ----------
+        learned : dict
+            Attributes by their names.
+
+        Raises
+        ------
+        ValueError, TypeError, AttributeError
+            Where parts do not fit together: a file with a right digest may still have been made up.
+        """
+        known = {name: learned[name] for name in field_names(self.LEARNED) if name in learned}
+        if learned:
+            self._set_learned(known)
+            self._validate_learned()
+
+    def _set_learned(self, learned: dict[str, Any]) -> None:
+        self.__dict__.update(learned)
+
+    def _sizes(self) -> dict[str, int]:
+        """Return what is known of the sizes of learned attributes, by the symbols of these."""
+        return {}
+
+    def _validate_learned(self) -> None:
+        """Refuse learned parts that do not fit together."""
+        check_fields(self, self.LEARNED, **self._sizes())
+
+    # -- pictures
+
+    @available_if(_has_atoms)
+    def plot(self, **options: Any) -> Figure:
+        """Draw the atoms in the way that suits the model.
+
+        Parameters
+        ----------
+        **options
+            As for the plot that is chosen, of those in `atomstream.plots`; for models of rows also
+            ``shape``, the size of the patches that atoms are drawn as.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            One panel for each atom, the most important first.
+        """
+        from atomstream.looks import drawings
+        from atomstream.looks.look import look_of
+
+        check_is_fitted(self)
+        if "shape" in options:
+            return drawings.atoms(self, **options)  # type: ignore[arg-type]
+        return look_of(self).plot(self, **options)
+
+    def _thumbnails(self) -> str:
+        from atomstream.looks.look import look_of
+
+        if not (_has_atoms(self) and self.__sklearn_is_fitted__()):
+            return ""
+        return look_of(self).thumbnails(self)
+
+    def _repr_html_inner(self) -> str:
+        html: str = super()._repr_html_inner()
+        return html + self._thumbnails()
+
+    def _repr_mimebundle_(self, **known: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**known)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._thumbnails()
+        return bundle
+
+
+@dataclass_transform(field_specifiers=(field,))
+def estimator(kind: type[Model]) -> type[Model]:
+    """Give a model the constructor that stores its annotated attributes with their defaults.
+
+    Attributes with ``field(init=False)`` are made by learning. The constructor is that of a data
+    class; the model is none to others: two models are equal only if they are one, and nothing may
+    write them down field by field.
+    """
+    made = dataclass(repr=False, eq=False, match_args=False)(kind)
+    del made.__dataclass_fields__  # type: ignore[attr-defined]
+    made.__init__ = _answering(made.__init__)  # type: ignore[method-assign]
+    return made
 
 
 def _answering(init: Callable[..., None]) -> Callable[..., None]:
@@ -158,3 +282,21 @@ def _answer(kind: type, given: Iterable[str]) -> str:
             f"{kind.__name__} has no parameter {name!r}, a name of scikit-learn: {answer}."
         )
     return " ".join(sentences)
+
+
+def view(path: str, doc: str) -> property:
+    """Return a property of a fitted model that shows an attribute of one of its parts.
+
+    Parameters
+    ----------
+    path : str
+        Where the attribute stands, as in "learner_.importance_".
+    doc : str
+    """
+    get = attrgetter(path)
+
+    def shown(model: BaseEstimator) -> Any:
+        check_is_fitted(model)
+        return get(model)
+
+    return property(shown, doc=doc)
