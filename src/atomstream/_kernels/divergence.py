@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream._kernels.compile import kernel
 
-LEAST, FAR, TRIALS = 1e-100, 0.1, 3  # as in the twin
+MIN_FITTED, LONG_FALL, MAX_STEPS = 1e-100, 0.1, 3  # as in the twin
 
 
 @kernel
@@ -50,12 +50,12 @@ def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
                 for f in range(size):
                     y[f] += entry * row[f]
         for f in range(size):
-            y[f] = max(y[f], LEAST)
+            y[f] = max(y[f], MIN_FITTED)
         for k in range(n_components):
             row, total = there[k], totals[k]
             if still[k] or total <= 0:
                 continue
-            for _ in range(TRIALS):
+            for _ in range(MAX_STEPS):
                 pull, curvature = 0.0, 0.0
                 for f in range(size):
                     share = row[f] / y[f]
@@ -71,6 +71,6 @@ def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
                 move = goal - entry
                 code[k] = goal
                 for f in range(size):
-                    y[f] = max(y[f] + move * row[f], LEAST)
-                if -move <= FAR * entry:
+                    y[f] = max(y[f] + move * row[f], MIN_FITTED)
+                if -move <= LONG_FALL * entry:
                     break

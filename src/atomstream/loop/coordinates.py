@@ -29,15 +29,15 @@ log = logging.getLogger(__name__)
 
 SWEEPS = 10  # over codes and atoms in turn, that make one round
 MIN_GAIN = 1e-4  # share of the objective that a round gains at least, unless it is the last one
-NOTHING = 1e-15  # of the sum of the data: an objective below that is rounding
+ROUNDING = 1e-15  # of the sum of the data: an objective below that is rounding
 MAX_ROUNDS = 500
 ROUGH = Accuracy(violation=0.05)  # of the codes that it begins with
 BYTES, MEMORY_SHARE = 40, 0.25  # of an entry that is not zero, and of what the machine has
 FIRST_REACH, LONGER, SHORTER = 0.5, 1.1, 0.5  # of an extrapolation, and how it changes
-LEFT = 0.1  # of an entry is left by an extrapolation at least
-LEAST = 1e-100  # what stands for 0 in a reconstruction: its square is still a number
-FAR = 0.1  # of an entry: a fall by more may go too far, and is looked at again
-TRIALS = 3  # steps of an entry at most
+MIN_LEFT = 0.1  # of an entry is left by an extrapolation at least
+MIN_FITTED = 1e-100  # what stands for 0 in a reconstruction: its square is still a number
+LONG_FALL = 0.1  # of an entry: a fall by more may go too far, and is looked at again
+MAX_STEPS = 3  # steps of an entry at most
 
 
 def settles_by_coordinates(batches: Sequence[Batch], algorithm: Algorithm) -> bool:
@@ -74,7 +74,7 @@ class Factors(NamedTuple):
     def beyond(self, before: Factors, reach: float) -> Factors:
         """Return what lies further on the way from ``before``, nothing of it below zero."""
         parts = zip(self, before, strict=True)
-        return Factors(*(np.maximum(a + reach * (a - b), LEFT * a) for a, b in parts))
+        return Factors(*(np.maximum(a + reach * (a - b), MIN_LEFT * a) for a, b in parts))
 
     def balanced(self, still: NDArray) -> Factors:
         """Return atoms of sum one, but for those that stay, and codes the other way."""
@@ -202,7 +202,7 @@ def coordinate_rounds(
         every[seen] = found.codes * scale
         yield _taken_in(batches, np.split(every, cuts), state, algorithm)
         log.debug("Round %d by coordinates: objective %.6g.", number, value)
-        if value <= NOTHING * alternation.mass or before - value <= MIN_GAIN * abs(value):
+        if value <= ROUNDING * alternation.mass or before - value <= MIN_GAIN * abs(value):
             log.info("Settled after %d rounds by coordinates: objective %.6g.", number, value)
             return
         before = value
@@ -259,9 +259,9 @@ def plain_sweep(
     for i, code in enumerate(codes):
         places = slice(indptr[i], indptr[i + 1])
         x, there = values[places], atoms[:, indices[places]]
-        y = np.maximum(code @ there, LEAST)
+        y = np.maximum(code @ there, MIN_FITTED)
         for k in np.flatnonzero(~still & (totals > 0)):
-            for _ in range(TRIALS):
+            for _ in range(MAX_STEPS):
                 share = there[k] / y
                 pull, curvature = x @ share, x @ share**2
                 goal = 0.0
@@ -270,7 +270,7 @@ def plain_sweep(
                     goal = max(code[k] + step, 0.0)
                 move = goal - code[k]
                 code[k] = goal
-                y = np.maximum(y + move * there[k], LEAST)
-                if -move <= FAR * (goal - move):
+                y = np.maximum(y + move * there[k], MIN_FITTED)
+                if -move <= LONG_FALL * (goal - move):
                     break
         fitted[indptr[i] - first : indptr[i + 1] - first] = y
