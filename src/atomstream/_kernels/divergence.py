@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.compile import kernel
+from atomstream._kernels.compile import inlined, kernel
 
 MIN_FITTED, LONG_FALL, MAX_STEPS = 1e-100, 0.1, 3  # as in the twin
 
@@ -43,14 +43,7 @@ def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
             for k in range(n_components):
                 for f in range(size):
                     own[k, f] = atoms[k, indices[first + f]]
-        y[:] = 0.0
-        for k in range(n_components):
-            row, entry = there[k], code[k]
-            if entry > 0:
-                for f in range(size):
-                    y[f] += entry * row[f]
-        for f in range(size):
-            y[f] = max(y[f], MIN_FITTED)
+        _reconstruct(code, there, y)
         for k in range(n_components):
             row, total = there[k], totals[k]
             if still[k] or total <= 0:
@@ -74,3 +67,16 @@ def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
                     y[f] = max(y[f] + move * row[f], MIN_FITTED)
                 if -move <= LONG_FALL * entry:
                     break
+
+
+@inlined
+def _reconstruct(code, atoms, y):  # type: ignore[no-untyped-def]
+    """Write the reconstruction of one row on the features at the beginning of the atoms."""
+    y[:] = 0.0
+    for k in range(len(code)):
+        row, entry = atoms[k], code[k]
+        if entry > 0:
+            for f in range(y.size):
+                y[f] += entry * row[f]
+    for f in range(y.size):
+        y[f] = max(y[f], MIN_FITTED)

@@ -18,6 +18,8 @@ from atomstream.memory.base import Delta, Memory, Statistics
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Needs, Objective
 
+SPARE_SHARE = 0.01  # of the objective
+
 
 @dataclass(frozen=True, kw_only=True)
 class GramDelta(Delta):
@@ -96,6 +98,10 @@ class Aggregates(Memory[GramDelta]):
     def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
         return self.gram.diagonal() * dictionary.gram().diagonal()
+
+    def spare(self, delta: GramDelta) -> float:
+        """Return what would raise the objective of the batch by a hundredth at most."""
+        return 2 * SPARE_SHARE * delta.objective / delta.mass
 
     def forget(self, atoms: NDArray) -> None:
         """Clear rows and columns of A and rows of B."""
