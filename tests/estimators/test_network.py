@@ -609,7 +609,8 @@ def test_neighbour_scores_by_hand():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: links.hide(nx.DiGraph([(0, 1), (1, 2)])), "undirected"),
+        (lambda: links.hide(nx.DiGraph([(0, 1), (1, 2)])), "a forest"),
+        (lambda: links.plant(nx.DiGraph([(0, 1), (1, 0)]), matched=True), "non-edges"),
         (lambda: links.plant(nx.complete_graph(5)), "non-edges"),
         (lambda: links.hide(nx.complete_graph(5), 1.5), "share"),
         (lambda: learned(small()).denoise(small(), "all"), "known are edges, non-edges"),
