@@ -40,6 +40,7 @@ VALUES = {
     "Hulls": "atomstream.dictionaries.hulls",
     "Loadings": "atomstream.dictionaries.loadings",
     "Majorants": "atomstream.memory.majorant",
+    "TrimmedAggregates": "atomstream.memory.trimmed",
     "Normalized": "atomstream.dictionaries.normalized",
     "PatchClassifier": "atomstream.domains.images.classifiers",
     "LowRank": "atomstream.dictionaries.low_rank",
