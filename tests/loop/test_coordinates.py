@@ -107,7 +107,7 @@ def test_what_is_settled_by_coordinates(monkeypatch):
         asked.append(found(batches, algorithm))
         return asked[-1]
 
-    monkeypatch.setattr("atomstream.loop.learner.settles_by_coordinates", watched)
+    monkeypatch.setattr("atomstream.loop.coordinates.settles_by_coordinates", watched)
     holes = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
     for data, how in [
         (X, {}),

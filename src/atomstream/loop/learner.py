@@ -18,7 +18,6 @@ from atomstream.base.fields import check_fields, count, each, field_names, numbe
 from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop.algorithm import Algorithm
-from atomstream.loop.coordinates import coordinate_rounds, settles_by_coordinates
 from atomstream.loop.explaining import CodingOptions
 from atomstream.loop.merging import SWEEPS, SlotResult, merged
 from atomstream.loop.online import Progress, learn
@@ -137,6 +136,9 @@ class Learner:
         """
         if not blocks or not self.algorithm.updater.descends_on_full_data:
             return 0
+        # Models that only read a stream do not load it.
+        from atomstream.loop.coordinates import coordinate_rounds, settles_by_coordinates
+
         n_rounds = 0
         by_coordinates = not limits and settles_by_coordinates(blocks, self.algorithm)
         road = coordinate_rounds if by_coordinates else rounds
