@@ -29,6 +29,7 @@ from atomstream.base.parameters import (
     part,
     whole,
 )
+from atomstream.domains.series.head import HEADS
 from atomstream.estimators.registry import (
     CODERS,
     FAMILIES,
@@ -210,6 +211,13 @@ SERIES = _table(
         "the initialisation sees.",
         FLAG,
     ),
+    head=parameter(
+        "What forecasts: the atoms (none), mix, mean, ridge, smoothing, persistence, seasonal or "
+        "codes.",
+        part("plan", HEADS),
+        NONE,
+    ),
+    season=parameter("Rows in a season, for the head.", whole(2), NONE),
     n_init=parameter("Rows that the initialisation sees.", COUNT, NONE),
     n_init_batches=parameter("Batches of random windows to begin with.", whole(0)),
     init_batch_size=parameter("Windows in such a batch.", COUNT),

@@ -37,7 +37,9 @@ VALUES = {
     "ConvolutionalClassifier": "atomstream.domains.images.patch_network",
     "Ensemble": "atomstream.estimators._ensemble",
     "HebbianFactor": "atomstream.updates.hebbian",
+    "HeadState": "atomstream.domains.series.head",
     "Hulls": "atomstream.dictionaries.hulls",
+    "LagCoefficients": "atomstream.domains.series.lag_regression",
     "Loadings": "atomstream.dictionaries.loadings",
     "Majorants": "atomstream.memory.majorant",
     "Normalized": "atomstream.dictionaries.normalized",
@@ -48,6 +50,7 @@ VALUES = {
     "RowDraws": "atomstream.base.bootstrap",
     "Rows": "atomstream.dictionaries.rows",
     "Scaling": "atomstream.loop.scaling",
+    "Smoothed": "atomstream.domains.series.smoothing",
     "State": "atomstream.memory.state",
     "StateIndex": "atomstream.domains.walks.label_index",
     "Subgradient": "atomstream.memory.subgradient",
@@ -65,6 +68,7 @@ PART_MODULES = (
 )
 DOMAIN_PARTS = {
     "Form": "atomstream.domains.series.frames",
+    "Head": "atomstream.domains.series.head",
     "LastKnown": "atomstream.domains.series.levels",
     "Levels": "atomstream.domains.series.levels",
     "Motif": "atomstream.domains.networks.motifs",
