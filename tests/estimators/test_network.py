@@ -16,10 +16,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import NetworkDictionary, NetworkWarning
 from atomstream.domains.networks import links, motifs
-from atomstream.domains.networks.edge_means import EdgeMeans, _Table
+from atomstream.domains.networks.edge_means import EdgeMeans, _Table, distinct
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.patches import distinct
-from atomstream.domains.networks.shrinkage import Shrinkage
+from atomstream.domains.networks.reconstruction import Shrinkage
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 
 
@@ -610,7 +609,8 @@ def test_neighbour_scores_by_hand():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: links.hide(nx.DiGraph([(0, 1), (1, 2)])), "undirected"),
+        (lambda: links.hide(nx.DiGraph([(0, 1), (1, 2)])), "a forest"),
+        (lambda: links.plant(nx.DiGraph([(0, 1), (1, 0)]), matched=True), "non-edges"),
         (lambda: links.plant(nx.complete_graph(5)), "non-edges"),
         (lambda: links.hide(nx.complete_graph(5), 1.5), "share"),
         (lambda: learned(small()).denoise(small(), "all"), "known are edges, non-edges"),

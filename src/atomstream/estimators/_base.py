@@ -275,7 +275,8 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
             stopped = self._learn(batches, after, n_rows)
             if to_the_end and not stopped and run.has_state:
                 blocks = cut(rows, known, SETTLING_ROWS, 1, None, self._to_batch)
-                self._settle([block for block in blocks if block.mass > 0], after)
+                counting = [block for block in blocks if block.mass > 0]
+                self._settle(counting, after, choose=isinstance(self.init, str))
             after.close()
         return self
 

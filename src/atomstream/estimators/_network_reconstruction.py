@@ -15,12 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.progress import track
-from atomstream.domains.networks.edge_means import EdgeMeans
+from atomstream.domains.networks.edge_means import EdgeMeans, distinct
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.patches import distinct
-from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
-from atomstream.domains.networks.shrinkage import Shrinkage
+from atomstream.domains.networks.reconstruction import Ranking, Reconstruction, Shrinkage
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot, homomorphisms
 from atomstream.samplers.base import patches_of

@@ -29,7 +29,6 @@ from atomstream.base.parameters import (
     part,
     whole,
 )
-from atomstream.domains.series.head import HEADS
 from atomstream.estimators.registry import (
     CODERS,
     FAMILIES,
@@ -44,6 +43,7 @@ Table: TypeAlias = dict[str, Parameter]
 
 COUNT, AMOUNT, LIST, TUPLE, TEXT = whole(), number(), instance(list), instance(tuple), instance(str)
 SCALINGS = ("none", "stationary")  # of RandomWalkFactorization
+HEADS = {"mix", "mean", "ridge", "smoothing", "persistence", "seasonal", "codes"}  # of series
 STARTS = ("auto", "samples", "spread", "svd", "random")
 CONVEX_CODES = ("free", "nonnegative", "simplex")  # of OnlineConvexMF
 SET = part("prox", SETS)

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import check_count, counted
 from atomstream.base.matrices import Samples
-from atomstream.domains.series.conformal import half_widths, n_errors_needed
 from atomstream.domains.series.frames import Table
-from atomstream.domains.series.head import Head, HeadState
-from atomstream.domains.series.levels import LastKnown
-from atomstream.domains.series.persistence import better_lag
+from atomstream.domains.series.head import Head
+from atomstream.domains.series.head_state import HeadState
+from atomstream.domains.series.levels import LastKnown, better_lag, half_widths, min_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _series_head
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
@@ -155,7 +154,7 @@ class SeriesForecast(SeriesReconstruction):
         short = known & np.isnan(width)
         if short.any():
             needed = (
-                f"coverage={coverage!r} needs at least {n_errors_needed(coverage)} honest one-step "
+                f"coverage={coverage!r} needs at least {min_errors(coverage)} honest one-step "
                 "predictions of each series"
             )
             if not (known & ~short).any():

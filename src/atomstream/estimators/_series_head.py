@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.domains.series.conformal import half_widths
-from atomstream.domains.series.head import HEADS, Head, HeadState, Plan
-from atomstream.domains.series.levels import Levels
+from atomstream.domains.series.head import HEADS, Head, HeadPlan
+from atomstream.domains.series.head_state import HeadState
+from atomstream.domains.series.levels import Levels, half_widths
 from atomstream.estimators._validation import observe
 from atomstream.estimators.encoding import encode_exactly
 from atomstream.estimators.registry import resolve
@@ -34,7 +34,7 @@ def check_head(model: Any) -> None:
         raise ValueError("A head of codes alone must be joint: the codes are those of all series.")
 
 
-def plan_of(model: Any) -> Plan:
+def plan_of(model: Any) -> HeadPlan:
     """Return the parts of the head for the table of the model."""
     d = model._rows.shape[1]
     n_known = 0 if model._ahead_rows is None else model._ahead_rows.shape[1]

@@ -19,9 +19,9 @@ from atomstream.domains.series.frames import (
     labels_on,
     n_shared,
 )
-from atomstream.domains.series.head import Head, HeadState
-from atomstream.domains.series.levels import LastKnown, Levels
-from atomstream.domains.series.persistence import compared, no_errors
+from atomstream.domains.series.head import Head
+from atomstream.domains.series.head_state import HeadState
+from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _parameters, _series_head
 from atomstream.estimators._calls import Transaction, blame

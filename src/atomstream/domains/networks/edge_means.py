@@ -1,4 +1,4 @@
-"""Means of the values that patches propose for pairs of nodes; only visited pairs take memory."""
+"""Patches that differ, and means of the values that patches propose for pairs of nodes."""
 
 from __future__ import annotations
 
@@ -133,3 +133,17 @@ def _zeros(n: int, dtype: DTypeLike) -> NDArray:
     if n < PAGES:
         return np.zeros(n, dtype)
     return np.frombuffer(mmap.mmap(-1, n * np.dtype(dtype).itemsize), dtype)
+
+
+def distinct(patches: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the patches that differ, and which of them each patch is.
+
+    Patches of one number are taken for one: the number is their sum with random weights, and
+    checked.
+    """
+    numbers = patches @ np.random.default_rng(0).random(patches.shape[1])
+    _, first, places = np.unique(numbers, return_index=True, return_inverse=True)
+    if not np.array_equal(patches[first][places], patches):
+        found, places = np.unique(patches, axis=0, return_inverse=True)
+        return found, places.ravel()
+    return patches[first], places

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, count, each, part
-from atomstream.domains.series.lag_regression import LagCoefficients, LagRegression, Regressors
+from atomstream.domains.series.head_state import HeadState
+from atomstream.domains.series.lag_regression import LagRegression, Regressors
 from atomstream.domains.series.levels import Levels
-from atomstream.domains.series.smoothing import ExponentialSmoothing, Smoothed
+from atomstream.domains.series.smoothing import ExponentialSmoothing
 
 MEMBERS = ("persistence", "seasonal", "smoothing", "ridge", "codes")
 MAX_REGRESSORS = 200  # of a regression on the lags of all series together
-SHORT = 2  # lags of the second of these
+SHORT_LAGS = 2  # lags of the second of these
 MAX_WAVES = 4  # sines of a season
 KEEP = 0.995  # of the regression that forgets old rows
 REACH = 300  # rows after which an error weighs 1/e of the latest, in the weights of members
-SURE = 8  # errors that the weights of a step need; with fewer the step before counts too
-NEAR = 2  # steps on both sides whose errors count for a step
+SURE_ERRORS = 8  # errors that the weights of a step need; with fewer the step before counts too
+STEPS_AROUND = 2  # steps on both sides whose errors count for a step
 N_ERRORS = 200  # last errors of each step, for bands
 TINY = 1e-300
 
@@ -38,10 +38,9 @@ class Head:
 
     Parameters
     ----------
-    members : tuple of str, default=all
-        Of "persistence" (the last row), "seasonal" (the row one season ago), "smoothing"
-        (exponential, with a damped trend and a season), "ridge" (regressions on lags) and "codes"
-        (the dynamics of the codes of windows).
+    members : tuple of str, default=("persistence", "seasonal", "smoothing", "ridge", "codes")
+        The last row, the row one season ago, exponential smoothing with a damped trend and a
+        season, regressions on lags, and the dynamics of the codes of windows.
     lags : int, default=12
         Rows that regressions reach back, besides the season.
     horizon : int, default=24
@@ -73,13 +72,13 @@ class Head:
         if not 0 <= self.sharpness < np.inf:
             raise ValueError("sharpness of a head must be a number of at least 0.")
 
-    def plan(self, n_series: int, n_codes: int, season: int | None, n_known: int) -> Plan:
+    def plan(self, n_series: int, n_codes: int, season: int | None, n_known: int) -> HeadPlan:
         """Return the parts for a table of this size."""
         return _plan(self, n_series, n_codes, season or 1, n_known)
 
 
 @dataclass(frozen=True)
-class Plan:
+class HeadPlan:
     """The parts of a head for a table of a given size.
 
     Parameters
@@ -205,10 +204,13 @@ class Plan:
         # The mean of the steps around one, by the number of their errors.
         both = np.cumsum(np.pad(np.stack([ratio * n, n]), ((0, 0), (0, 0), (1, 0), (0, 0))), axis=2)
         steps = np.arange(horizon)
-        first, end = np.maximum(steps - NEAR, 0), np.minimum(steps + NEAR + 1, horizon)
+        first, end = (
+            np.maximum(steps - STEPS_AROUND, 0),
+            np.minimum(steps + STEPS_AROUND + 1, horizon),
+        )
         around, mass = both[:, :, end] - both[:, :, first]
         mean = around / np.maximum(mass, TINY)
-        sure = np.minimum(n / SURE, 1.0)
+        sure = np.minimum(n / SURE_ERRORS, 1.0)
         for step in range(horizon):
             before = mean[:, step - 1] if step else 0.0
             mean[:, step] = sure[:, step] * mean[:, step] + (1 - sure[:, step]) * before
@@ -309,7 +311,7 @@ class Plan:
 
 
 @lru_cache(maxsize=32)
-def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) -> Plan:
+def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) -> HeadPlan:
     """Return the parts of a head; made once for all rows."""
     waves, changes, more = min(season // 2, MAX_WAVES), head.lags - 1, {"n_known": n_known}
     own = [
@@ -325,14 +327,14 @@ def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) ->
         ]
         more |= {"season": season, "n_waves": waves}
     regressions = [(LagRegression(tuple(own), head.lags, **more), False)]
-    for lags, penalty in ((head.lags, 10.0), (SHORT, 1.0)):
+    for lags, penalty in ((head.lags, 10.0), (SHORT_LAGS, 1.0)):
         if n_series > 1 and head.joint and lags * n_series + 1 + n_known <= MAX_REGRESSORS:
             kinds = (Regressors(changes=lags - 1, penalty=penalty),)
             regressions.append((LagRegression(kinds, lags, n_known=n_known), True))
     codes = None
     if "codes" in head.members and head.joint and n_codes:
         codes = LagRegression((Regressors(changes=1, keep=KEEP),), 2)
-    return Plan(
+    return HeadPlan(
         head,
         n_series,
         season,
@@ -341,58 +343,6 @@ def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) ->
         codes,
         n_codes if codes else 0,
     )
-
-
-class HeadState:
-    """What a `Head` has learned.
-
-    Attributes
-    ----------
-    regressions, smoothed, dynamics : list
-        What its parts have learned.
-    rows : ndarray of shape (n, n_series)
-        The last rows, forecasts in place of missing entries.
-    codes : ndarray of shape (2, n_codes)
-        Of the last two windows; NaN where there was none.
-    paths : ndarray of shape (horizon, n_members + 2, horizon, n_series)
-        The last forecasts of all members, of the head and of persistence.
-    errors : ndarray of shape (n, horizon, n_series)
-        The last errors of the head at each step ahead; NaN where there is none.
-    sums : ndarray of shape (3, n_members, horizon, n_series)
-        Squared errors of members, those of persistence on the same rows, and their number; older
-        rows weigh less.
-    n_rows : int
-    levels : Levels
-        The units of all this.
-    """
-
-    SAVED: ClassVar = (
-        each(part("regressions", LagCoefficients), at_most=3),
-        each(part("smoothed", Smoothed), at_most=1),
-        each(part("dynamics", LagCoefficients), at_most=1),
-        array("rows", "lags d", np.float64, finite=True),
-        array("codes", "2 codes", np.float64),
-        *(
-            array("paths", "horizon paths horizon d", np.float64),
-            array("errors", "errors horizon d", np.float64),
-        ),
-        array("sums", "3 members horizon d", np.float64, at_least=0, finite=True),
-        *(count("n_rows"), part("levels", Levels)),
-    )
-
-    def __init__(self, **learned: Any) -> None:
-        vars(self).update(learned)
-
-    regressions: list[LagCoefficients]
-    smoothed: list[Smoothed]
-    dynamics: list[LagCoefficients]
-    rows: NDArray
-    codes: NDArray
-    paths: NDArray
-    errors: NDArray
-    sums: NDArray
-    n_rows: int
-    levels: Levels
 
 
 HEADS: dict[str, Callable[[], Head]] = {

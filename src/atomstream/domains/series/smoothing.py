@@ -28,8 +28,14 @@ class ExponentialSmoothing:
     ----------
     season : int, default=1
         Rows in a season; 1 for none.
-    levels, trends, seasons, dampings : tuple of float
-        Values of alpha, beta, gamma and phi.
+    levels : tuple of float, default=(0.05, 0.2, 0.5, 0.9, 1.0)
+        Values of alpha.
+    trends : tuple of float, default=(0.0, 0.05, 0.2)
+        Values of beta.
+    seasons : tuple of float, default=(0.1, 0.4)
+        Values of gamma.
+    dampings : tuple of float, default=(0.9, 0.98, 1.0)
+        Values of phi.
 
     References
     ----------

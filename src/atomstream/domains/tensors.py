@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from atomstream.base.extras import library
 from atomstream.base.matrices import Matrix, Samples
 
+__all__ = ["Axes"]
+
 
 @dataclass(frozen=True)
 class Axes:
