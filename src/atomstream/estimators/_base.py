@@ -39,6 +39,7 @@ from atomstream.loop.first_dictionary import first_dictionary
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
 from atomstream.loop.settling import MAX_ROUNDS
+from atomstream.loop.trimmed_start import joined, n_warm_up_rows
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
@@ -341,8 +342,23 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
         if first is None:
             return []
         check_memory(self.n_components, first.X.shape[1])
+        if self.algorithm_.objective.loss.trims and isinstance(self.init, str):
+            return self._warmed_up(chain([first], batches), n_rows)
         self._start(self._starting_dictionary(first))
         return [first]
+
+    def _warmed_up(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
+        """Keep rows until outliers can be told from atoms; then make a start from all of them."""
+        run, wanted = self._learner, n_warm_up_rows(self.n_components, n_rows)
+        for batch in batches:
+            run.waiting = [*run.waiting, batch]
+            if sum(kept.X.shape[0] for kept in run.waiting) >= wanted:
+                break
+        else:
+            return []
+        taken, run.waiting = run.waiting, []
+        self._start(self._starting_dictionary(joined(taken)))
+        return list(taken)
 
     def _known_of_data(self) -> dict[str, Any]:
         """Return what the model knows of the shape of its data before it learns from them."""

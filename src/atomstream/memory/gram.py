@@ -91,7 +91,7 @@ class Aggregates(Memory[GramDelta]):
        coding, JMLR 11, Algorithm 1. Ours is the transpose and is averaged.
     """
 
-    SAVED = (
+    SAVED: ClassVar[Any] = (
         array("gram", "r r"),
         either(array("cross", "r d"), part("cross", LowRank)),
         number("constant"),
