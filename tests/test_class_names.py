@@ -26,6 +26,7 @@ STANDARD = [
     "Huber", "HullUpdate", "ImageCoder", "ImageDictionary", "ImageLook", "ImageSettings",
     "ImageTask", "ImputeSettings", "ImputeTask", "IncompatiblePartsError", "Input",
     "InputError", "InputFile", "InputOptions", "Interval", "IsingGibbs", "ItakuraSaito", "Job",
+    "ExponentialSmoothing", "LagRegression", "Regressors",
     "JsonTable", "KullbackLeibler", "L1", "L2", "LastKnown", "LearnSettings", "LearningBar",
     "Level", "Levels", "LiveFigure", "LoadingSweep", "Log", "Log1p", "LogPolynomial",
     "LogTolerance", "Loss", "MLflowLogger", "Mahalanobis", "MajorantSums", "Majorise",
