@@ -48,10 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _answer(arguments: Sequence[str] | None) -> int:
     """Run a command; return its exit code."""
-    from atomstream.cli.commands import commands
-
     try:
         with waiting():
+            # Here, so that signals are answered while the package is loaded.
+            from atomstream.cli.commands import commands
+
             result = commands.main(args=arguments, prog_name="atomstream", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
