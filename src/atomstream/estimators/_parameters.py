@@ -130,7 +130,8 @@ DICTIONARY_LEARNING = _table(
 )
 NMF = DICTIONARY_LEARNING | {
     "loss": parameter(
-        "squared, kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA or alpha:ALPHA.",
+        "squared, kl, is, hellinger, huber[:DELTA], l1, l2, trimmed[:THRESHOLD], beta:BETA or "
+        "alpha:ALPHA.",
         part("gradient", {*LOSSES, *(f"{family}:NUMBER" for family in FAMILIES)}),
     ),
     "codes": Parameter(SHARED["codes"].help, (AUTO_SET,)),
