@@ -114,8 +114,7 @@ def _plain(algorithm: Algorithm) -> Algorithm:
     n_jobs = getattr(algorithm.coder, "n_jobs", 1)
     kind: Any = ActiveSet if objective.codes.polyhedral else ProjectedGradient
     updater: Any = algorithm.updater
-    # Steps of another kind have no damping, and begin where exact ones end.
-    descent = BlockCoordinate(getattr(updater, "damping", 0.0), updater.fixed)
+    descent = BlockCoordinate(updater.damping, updater.fixed)
     return Algorithm(objective, kind(n_jobs=n_jobs), descent, Reseeding(descent.patience))
 
 
