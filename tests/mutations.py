@@ -53,6 +53,8 @@ MUTATIONS = [
      "MIN_GAIN = 1e-4", "MIN_GAIN = 0.2"),
     ("test_planted_changes_are_found",
      "place = int(here.argmax())", "place = int(here.argmax()) + 4"),
+    ("test_a_change_of_one_among_many_series_is_found",
+     "joint = ranks.min(axis=1)", "joint = ranks[:, 0]"),
     ("test_the_planted_atoms_return_and_their_number_is_chosen",
      "near[ours] = table[theirs, ours]", "near[theirs] = table[theirs, theirs]"),
     ("test_signed_atoms_are_matched_whatever_their_sign",
