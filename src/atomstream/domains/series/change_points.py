@@ -26,8 +26,8 @@ class ChangePoints:
     times : ndarray of int of shape (n_changes,)
         The first time of each new regime, counted from 0.
     p_values : ndarray of shape (n_changes,)
-        Share of surrogates without a change whose best split is as good, in all or in one series. The series itself counts
-        as one of them.
+        Share of surrogates without a change whose best split is as good, in all series or in one.
+        The series itself counts as one of them.
     gains : ndarray of shape (n_times,)
         Gain of a split of the whole before each time, a difference of log-likelihoods; 0 where a
         side would be too short.
@@ -55,9 +55,10 @@ def change_points(
     the series j. The best split is a change if at most a share ``level`` of surrogates has a split
     as good, by the sum over the series or by the largest gain of one series: a change of few among
     many series is lost in the sum. Each surrogate is judged by the better of its two ranks, too, so
-    that looking twice costs no false alarms. Then both sides are searched in the same way. Surrogates are made of blocks of
-    consecutive times, drawn with replacement, all series together. Within a block they have the
-    autocorrelation of the series; the order of the blocks leaves nothing of a change.
+    that looking twice costs no false alarms. Then both sides are searched in the same way.
+    Surrogates are made of blocks of consecutive times, drawn with replacement, all series together.
+    Within a block they have the autocorrelation of the series; the order of the blocks leaves
+    nothing of a change.
 
     Parameters
     ----------
