@@ -1,8 +1,8 @@
 """Hidden and planted edges: the fitted score of a network dictionary against simple scores.
 
-``python benchmarks/links.py [NETWORK ...]`` writes ``results/links-<network>.json``, one for each of
-ten networks: the three of the shared data, karate, Les Miserables, and five made ones. A third of
-the edges are hidden, or a tenth planted; non-edges are drawn uniformly and matched by degree; five
+``python benchmarks/links.py [NETWORK ...]`` writes ``results/links-<name>.json``, for each of ten
+networks: the three of the shared data, karate, Les Miserables, and five made ones. A third of the
+edges are hidden, or a tenth planted; non-edges are drawn uniformly and matched by degree; five
 splits of each. Rivals: Adamic-Adar, Jaccard, resource allocation, preferential attachment, and SVDs
 of ranks 8 and 25. The share of uniform edges among planted ones (`link_fit.UNIFORM_SHARE`) was
 chosen on the networks of `TUNED`; the others were only judged. Area under the ROC curve.
