@@ -161,3 +161,11 @@ def test_every_name_is_a_head():
 def test_heads_out_of_range_are_refused(settings):
     with pytest.raises(ValueError, match="of a head"):
         Head(**settings)
+
+
+def test_a_member_that_was_never_judged_at_a_step_has_no_weight_there():
+    plan, state, _ = followed(Head(("persistence", "ridge"), horizon=4), ar(60))
+    state.sums[:, -1, 2] = 0.0
+    weights = plan.weights(state, np.ones((plan.n_members, 1), dtype=bool))
+    assert weights[-1, 2, 0] == 0 < weights[-1, 1, 0]
+    assert_allclose(weights.sum(axis=0), 1)

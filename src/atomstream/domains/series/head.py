@@ -216,6 +216,14 @@ class HeadPlan:
             mean[:, step] = sure[:, step] * mean[:, step] + (1 - sure[:, step]) * before
         power = np.where(known[:, None], -self.head.sharpness * mean, -np.inf)
         weights = np.exp(power - power.max(axis=0))
+        if not self.head.sharpness:
+            return weights / weights.sum(axis=0)
+        # A member that was judged less often at a step is trusted less there; never judged, not at
+        # all, for its forecasts may run away.
+        judged = np.where(known[:, None], n, 0.0)
+        most = judged.max(axis=0)
+        trusted = weights * np.where(most > 0, judged / np.maximum(most, TINY), 1.0)
+        weights = np.where(trusted.sum(axis=0) > 0, trusted, weights)
         return weights / weights.sum(axis=0)
 
     def joined(self, state: HeadState, paths: NDArray) -> NDArray:
