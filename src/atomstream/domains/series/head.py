@@ -38,9 +38,10 @@ class Head:
 
     Parameters
     ----------
-    members : tuple of str, default=("persistence", "seasonal", "smoothing", "ridge", "codes")
+    members : tuple of str, default=("persistence", "seasonal", "smoothing", "ridge")
         The last row, the row one season ago, exponential smoothing with a damped trend and a
-        season, regressions on lags, and the dynamics of the codes of windows.
+        season, and regressions on lags. "codes", the dynamics of the codes of windows, is none of
+        them by default: on short series it runs away.
     lags : int, default=12
         Rows that regressions reach back, besides the season.
     horizon : int, default=24
@@ -52,7 +53,7 @@ class Head:
         Without it every series is forecast as if it were alone.
     """
 
-    members: tuple[str, ...] = MEMBERS
+    members: tuple[str, ...] = ("persistence", "seasonal", "smoothing", "ridge")
     lags: int = 12
     horizon: int = 24
     sharpness: float = 4.0
@@ -355,6 +356,6 @@ def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) ->
 
 HEADS: dict[str, Callable[[], Head]] = {
     "mix": Head,
-    "mean": partial(Head, ("persistence", "seasonal", "smoothing", "ridge"), sharpness=0.0),
+    "mean": partial(Head, sharpness=0.0),
     **{name: partial(Head, (name,)) for name in MEMBERS},
 }
