@@ -153,10 +153,9 @@ class MotifPivot(MotifChain[bool]):
             matrix = self.network.out if outgoing else self.network.into
             chances = matrix.data**exponent
             # Exact chances count what hangs below the child; without that the chain is cheaper and
-            # biased.
-            if not self.approximate:
-                below = self.network.node_weights * self._heights[node]
-                chances = chances * below[matrix.indices]
+            # biased, but it must not enter a node below which nothing can hang.
+            below = self.network.node_weights * self._heights[node]
+            chances = chances * (below > 0 if self.approximate else below)[matrix.indices]
             table[:] = alias_table(chances, matrix.indptr)
         return tables
 

@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.domains.networks.network import Network
+
 HEURISTICS = ("Adamic-Adar", "Jaccard", "resource allocation", "preferential attachment")
 RANKS = (8, 25)  # of the decompositions
 
@@ -77,4 +79,25 @@ def decomposed(matrix: Any, rows: NDArray, columns: NDArray) -> dict[str, NDArra
     for rank in RANKS:
         parts = (left[:, :rank], right[:, :rank])
         found[f"SVD of rank {rank}"] = np.einsum("ij,ij->i", parts[0][rows], parts[1][columns])
+    return found
+
+
+def pair_scores(network: Network, pairs: NDArray) -> dict[str, NDArray]:
+    """Return all scores of pairs that need no atoms.
+
+    Parameters
+    ----------
+    network : Network
+    pairs : ndarray of int64 of shape (n_pairs, 2)
+        Numbers of the nodes.
+    """
+    matrix, (rows, columns) = plain(network.out), pairs.T
+    found = around(matrix, rows, columns, network.directed) | decomposed(matrix, rows, columns)
+    if network.directed:
+        both = plain(network.out + network.into)
+        joined = around(both, rows, columns, False)
+        found |= {
+            f"{name}, any direction": joined[name] for name in ("Adamic-Adar", "longer paths")
+        }
+        found["edge back"] = np.asarray(matrix[columns, rows]).ravel()
     return found

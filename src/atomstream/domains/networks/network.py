@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from atomstream.base.checks import generator
+from atomstream.base.checks import counted, generator
 from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import NetworkWarning
@@ -49,6 +49,12 @@ class Network:
     node_weights: NDArray
     directed: bool
     attributes: Mapping[Any, dict[str, Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = "" if self.alike[0] == 1 else ", weighted"
+        nodes, edges = counted(self.n_nodes, "node"), counted(self.n_edges, "edge")
+        return f"Network({nodes}, {edges}, {kind}{weights})"
 
     @classmethod
     def of(

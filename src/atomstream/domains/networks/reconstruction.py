@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base.checks import counted
 from atomstream.base.extras import library
 from atomstream.base.matrices import Matrix
 from atomstream.domains.networks.network import Network
 
 OUTSIDE = 0.05  # probability below and above an interval
 MIN_NOISE_SCALE = 1e-9  # scale of the noise as a share of the base rate, so that laws have a width
+
+if TYPE_CHECKING:
+    from atomstream.domains.networks.link_fit import LinkFit
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,6 +283,8 @@ class Ranking:
         The law by which means of few visits are drawn towards the base rate.
     n_unlisted : int
         Non-edges that were not visited: they are too many to be listed.
+    fit : LinkFit or None
+        With fitted scores the fit, and what the atoms add to it.
     """
 
     pairs: list[tuple[Any, Any]]
@@ -286,6 +292,11 @@ class Ranking:
     reconstruction: Reconstruction
     shrinkage: Shrinkage
     n_unlisted: int = 0
+    fit: LinkFit | None = None
+
+    def __repr__(self) -> str:
+        gain = "" if self.fit is None else f", gain of the atoms {self.fit.gain:+.3f}"
+        return f"Ranking({counted(len(self.pairs), 'pair')}, {self.coverage:.0%} visited{gain})"
 
     @classmethod
     def of(cls, reconstruction: Reconstruction, shrinkage: Shrinkage, pairs: Any) -> Ranking:
@@ -319,6 +330,24 @@ class Ranking:
         ends = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
         named = [(network.labels[u], network.labels[v]) for u, v in ends]
         return cls(named, found.taken(order), reconstruction, shrinkage, n_unlisted)
+
+    def fitted(self, fit: LinkFit, pairs: Any) -> Ranking:
+        """Return the ranking by the scores of a fit to these pairs.
+
+        Parameters
+        ----------
+        fit : LinkFit
+        pairs : {"edges", "non-edges"} or sequence
+            As in `of`: what decides the order.
+        """
+        order = np.arange(len(self.pairs))
+        if isinstance(pairs, str):
+            order = np.argsort(fit.scores if pairs == "edges" else -fit.scores, kind="stable")
+        unknown = np.full(len(order), np.nan)
+        found = Scores(fit.scores, unknown, unknown, self.visits).taken(order)
+        named = [self.pairs[place] for place in order.tolist()]
+        fit = replace(fit, scores=fit.scores[order], without=fit.without[order])
+        return replace(self, pairs=named, found=found, fit=fit)
 
     @property
     def scores(self) -> NDArray:
