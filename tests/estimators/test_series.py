@@ -388,7 +388,7 @@ def test_values_behind_a_missing_entry_do_not_matter_and_long_tables_come_in_blo
     Y = holes(waves())
     model = new().fit(Y)
     whole = model.impute(Y)
-    monkeypatch.setattr("atomstream.estimators._series_forecast.WINDOWS_AT_ONCE", 7)
+    monkeypatch.setattr("atomstream.estimators._series_reconstruction.WINDOWS_AT_ONCE", 7)
     assert_allclose(model.impute(Y), whole, atol=1e-12)
 
 

@@ -8,6 +8,7 @@ from atomstream.coders.projected_gradient import ProjectedGradient
 from atomstream.coders.pursuit import MatchingPursuit, pursue
 from atomstream.coders.quadratic import ActiveSet
 from atomstream.coders.subgradient import ProjectedSubgradient
+from atomstream.coders.trimming import Trimming
 
 __all__ = [
     "ActiveSet",
@@ -18,5 +19,6 @@ __all__ = [
     "Multiplicative",
     "ProjectedGradient",
     "ProjectedSubgradient",
+    "Trimming",
     "pursue",
 ]

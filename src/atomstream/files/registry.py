@@ -37,9 +37,12 @@ VALUES = {
     "ConvolutionalClassifier": "atomstream.domains.images.classifiers",
     "Ensemble": "atomstream.estimators._ensemble",
     "HebbianFactor": "atomstream.updates.hebbian",
+    "HeadState": "atomstream.domains.series.head_state",
     "Hulls": "atomstream.dictionaries.hulls",
+    "LagCoefficients": "atomstream.domains.series.lag_regression",
     "Loadings": "atomstream.dictionaries.loadings",
     "Majorants": "atomstream.memory.majorant",
+    "TrimmedAggregates": "atomstream.memory.trimmed",
     "Normalized": "atomstream.dictionaries.normalized",
     "PatchClassifier": "atomstream.domains.images.classifiers",
     "LowRank": "atomstream.dictionaries.low_rank",
@@ -48,6 +51,7 @@ VALUES = {
     "RowDraws": "atomstream.base.bootstrap",
     "Rows": "atomstream.dictionaries.rows",
     "Scaling": "atomstream.loop.scaling",
+    "Smoothed": "atomstream.domains.series.smoothing",
     "State": "atomstream.memory.state",
     "StateIndex": "atomstream.domains.walks.states",
     "Subgradient": "atomstream.memory.subgradient",
@@ -65,6 +69,7 @@ PART_MODULES = (
 )
 DOMAIN_PARTS = {
     "Form": "atomstream.domains.series.frames",
+    "Head": "atomstream.domains.series.head",
     "LastKnown": "atomstream.domains.series.levels",
     "Levels": "atomstream.domains.series.levels",
     "Motif": "atomstream.domains.networks.motifs",

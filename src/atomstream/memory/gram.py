@@ -19,6 +19,8 @@ from atomstream.memory.by_feature import blended, energies, feature_sums, times
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Needs, Objective
 
+SPARE_SHARE = 0.01  # of the objective
+
 
 @dataclass(frozen=True, kw_only=True)
 class GramDelta(Delta):
@@ -91,7 +93,7 @@ class Aggregates(Memory[GramDelta]):
        coding, JMLR 11, Algorithm 1. Ours is the transpose and is averaged.
     """
 
-    SAVED = (
+    SAVED: ClassVar[Any] = (
         array("gram", "r r"),
         either(array("cross", "r d"), part("cross", LowRank)),
         number("constant"),
@@ -117,6 +119,10 @@ class Aggregates(Memory[GramDelta]):
         if self.grams is not None:
             return energies(self.grams, dictionary.atoms().astype(np.float64))
         return self.gram.diagonal() * dictionary.gram().diagonal()
+
+    def spare(self, delta: GramDelta) -> float:
+        """Return what would raise the objective of the batch by a hundredth at most."""
+        return 2 * SPARE_SHARE * delta.objective / delta.mass
 
     def forget(self, atoms: NDArray) -> None:
         """Clear rows and columns of A and rows of B."""
