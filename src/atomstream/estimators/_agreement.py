@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.dictionaries.clusters import cluster, unit
+from atomstream.base.matrices import unit
+from atomstream.dictionaries.clusters import cluster
 from atomstream.estimators._ensemble import Ensemble
 
 INTERVAL_PERCENT = 95.0  # of intervals, in percent
