@@ -21,6 +21,12 @@ PACKAGE = ROOT / "src" / "atomstream"
 # The name of a test, a text, and what stands there in its stead.
 # fmt: off
 MUTATIONS = [
+    ("test_atoms_are_learned_from_rows_with_outliers",
+     "outliers = errors > wanted * scale", "outliers = errors > 1e9 * scale"),
+    ("test_one_of_the_schedules_tells_outliers_from_atoms[rows_alike]",
+     "WIDE = (40.0, 20.0, 12.0, 8.0, 5.0, 3.5)", "WIDE = (40.0, 30.0)"),
+    ("test_one_of_the_schedules_tells_outliers_from_atoms[sparse_rows]",
+     "WIDE = (40.0, 20.0, 12.0, 8.0, 5.0, 3.5)", "WIDE = (3.5, 3.0)"),
     ("test_slots_learn_what_a_serial_run_learns[squared-2]",
      "shares = np.array(self._rows, dtype=float) / sum(",
      "shares = np.array(self._rows, dtype=float) / max("),
