@@ -21,6 +21,10 @@ PACKAGE = ROOT / "src" / "atomstream"
 # The name of a test, a text, and what stands there in its stead.
 # fmt: off
 MUTATIONS = [
+    ("test_intervals_hold_zeros_and_others_under_noise[cut at zero]",
+     "np.minimum(held.mean(axis=0), CUT", "0.0 * np.minimum(held.mean(axis=0), CUT"),
+    ("test_an_atom_that_most_replicates_have_is_not_lost_to_one_that_varies",
+     "left[taken[near[best] > ALIKE]] = False", "pass"),
     ("test_slots_learn_what_a_serial_run_learns[squared-2]",
      "shares = np.array(self._rows, dtype=float) / sum(",
      "shares = np.array(self._rows, dtype=float) / max("),
