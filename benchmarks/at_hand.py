@@ -6,9 +6,12 @@ rounds (multiplicative ones under Kullback-Leibler and Itakura-Saito). A loss is
 which each side returns by ``fit_transform``, over the peer's; a time is that of this call in
 seconds of the processor, one thread. Both sides have three seeds and take turns; of a loss the
 median counts, of a time the least. Under the squared loss a third contender learns ten passes
-online and goes on by 200 rounds of `NMF` from there. The stopping rule of `fit` was tuned on four
-of the tables. Itakura-Saito has the tables without zeros. Under l1 the default start is compared
-with a random one.
+online and goes on by 200 rounds of `NMF` from there. Under
+Kullback-Leibler a third contender is the batch method to its end, until 200 rounds gain less than
+1e-4 of the loss or 8,000 are made, from ``nndsvda``, from such atoms mixed half and half with the
+mean row, as our default start is, and from random numbers: the best of the three counts, and its
+time alone. The stopping rule of `fit` was tuned on four of the tables. Itakura-Saito has the tables
+without zeros. Under l1 the default start is compared with a random one.
 """
 
 import os
@@ -32,6 +35,7 @@ from sklearn.feature_extraction.image import extract_patches_2d
 from atomstream import OnlineNMF
 
 SEEDS, ROUNDS = range(3), 500
+STRETCH, LITTLE, MOST_ROUNDS, TINY = 200, 1e-4, 8_000, 1e-12  # of the batch method to its end
 TUNED = ("digits", "wine", "patches", "sparse")
 PEERS = {
     "squared": {"solver": "cd"},
@@ -174,6 +178,45 @@ def online_then_batch(X, rank, loss, seed):
     return model.fit_transform(X, W=codes, H=atoms), model.components_
 
 
+def to_the_end(X, rank, loss, seed):
+    """Return codes and atoms of the best batch run to its end, and the seconds of that run."""
+    X = X.astype(float)
+    spread = {"init": "nndsvda", "random_state": seed, "max_iter": 1, "tol": 0}
+    with np.errstate(all="ignore"):
+        first = NMF(rank, **spread, **PEERS[loss])
+        codes, atoms = first.fit_transform(X), first.components_
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    share = atoms / atoms.sum(axis=1, keepdims=True)
+    mixed = 0.5 * (share + mean / mean.sum()), X.sum(axis=1).reshape(-1, 1) / rank
+    rng, size = np.random.default_rng(seed), np.sqrt(X.mean() / rank)
+    starts = {
+        "nndsvda": (codes, atoms),
+        "mixed": (np.repeat(np.asarray(mixed[1], dtype=float), rank, axis=1), mixed[0]),
+        "random": tuple(
+            size * np.abs(rng.standard_normal(shape))
+            for shape in ((X.shape[0], rank), (rank, X.shape[1]))
+        ),
+    }
+    runs = [run_to_the_end(X, rank, loss, *start) for start in starts.values()]
+    return min(runs, key=lambda run: loss_of(X, *run[:2], loss))
+
+
+def run_to_the_end(X, rank, loss, codes, atoms):
+    """Return codes and atoms from a start on, and seconds of the processor."""
+    spent, last = 0.0, np.inf
+    for _ in range(MOST_ROUNDS // STRETCH):
+        began = time.process_time()
+        model = NMF(rank, init="custom", max_iter=STRETCH, tol=0, **PEERS[loss])
+        codes = model.fit_transform(X, W=np.maximum(codes, TINY), H=np.maximum(atoms, TINY))
+        atoms = model.components_
+        spent += time.process_time() - began
+        now = loss_of(X, codes, atoms, loss)
+        if last - now < LITTLE * now:
+            break
+        last = now
+    return codes, atoms, spent
+
+
 def against_batch(name, loss):
     """Return losses over the peer's and seconds for one table."""
     make, rank = TABLES[name]
@@ -182,12 +225,16 @@ def against_batch(name, loss):
     contenders = {"ours": ours, "NMF": batch}
     if loss == "squared":
         contenders["online, then NMF"] = online_then_batch
+    if loss == "kl":
+        contenders["batch to its end"] = to_the_end
     found = {who: [] for who in contenders}
     for seed in SEEDS:
         for who, learn in contenders.items():
+            if who == "batch to its end" and seed:
+                continue
             began = time.process_time()
-            codes, atoms = learn(X, rank, loss, seed)
-            seconds = time.process_time() - began
+            codes, atoms, *own = learn(X, rank, loss, seed)
+            seconds = own[0] if own else time.process_time() - began
             found[who].append((loss_of(X, codes, atoms, loss), seconds))
     unit = statistics.median(value for value, _ in found["NMF"])
     told = {"shape": X.shape, "atoms": rank, "tuned on": name in TUNED}

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import atomstream
 from atomstream import cells
-from atomstream.domains.walks.trip_files import read_states
+from atomstream.domains.walks.trips import read_states
 from atomstream.exceptions import InputError
 from atomstream.files.archive import PREFIX
 from atomstream.files.codec import read_model, write_model

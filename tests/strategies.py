@@ -17,6 +17,7 @@ from atomstream.losses import (
     KullbackLeibler,
     Mahalanobis,
     Squared,
+    Trimmed,
 )
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
@@ -41,6 +42,7 @@ LOSSES = [
     Huber(0.7),
     L1(),
     L2(),
+    Trimmed(0.7),
 ]
 LOSS_NAMES = [*registry.LOSSES]
 PENALTIES = [

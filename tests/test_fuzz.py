@@ -15,12 +15,12 @@ CASES = 60  # of each kind
 @pytest.mark.parametrize("kind", fuzz.KINDS)
 def test_damaged_files_lead_to_rows_or_to_one_sentence(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(fuzz.hdf5, "ended", fuzz.ended)
-    before = fuzz.budget.max_memory.set(10**8)
+    before = fuzz.source.max_memory.set(10**8)
     try:
         engine = fuzz.Fuzz(1, [kind], tmp_path)
         wrong = [complaint for n in range(CASES) if (complaint := engine.case(n))]
     finally:
-        fuzz.budget.max_memory.reset(before)
+        fuzz.source.max_memory.reset(before)
     assert not wrong
     assert engine.outcomes[kind].total() == CASES
 

@@ -326,7 +326,6 @@ SHARED_NAMES = {
     "loadings": "the dictionary that is a product of loadings, and its update",
     "subgradient": "the method of subgradients: its codes, its memory, its update",
     # one kind of data seen by several roles: what it is, how it is read, learned, run and drawn
-    "documents": "texts in a row: in memory, and in files",
     "image": "one dictionary of patches: learned, run, looked at and typed",
     "images": "pictures made of pixels",
     "network": "one network: the value, and the dictionary learned from it",

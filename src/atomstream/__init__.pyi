@@ -18,8 +18,8 @@ from . import schedules as schedules
 from . import streams as streams
 from . import updates as updates
 from .base.registered import register as register
-from .cluster.checkpoints import Checkpoint as Checkpoint
-from .cluster.coding import transform_shards as transform_shards
+from .cluster.jobs import transform_shards as transform_shards
+from .cluster.learning import Checkpoint as Checkpoint
 from .coders import tolerances as tolerances
 from .dictionaries.matching import align as align
 from .domains import cells as cells

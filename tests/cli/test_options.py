@@ -15,7 +15,7 @@ from atomstream.cli import main
 from atomstream.cli.commands import LEARNING, commands
 from atomstream.cli.options import given, options_of
 from atomstream.cluster.gathering import ROUND_LIMIT
-from atomstream.domains.text.time_bins import MIN_SPANS
+from atomstream.domains.text.topic_shares import MIN_SPANS
 from atomstream.runs import TASKS, settings
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings

@@ -6,7 +6,7 @@ from strange import Drawn, planted
 
 from atomstream.cli import main
 from atomstream.cluster import Shards
-from atomstream.cluster.holding import chosen_rows, rows_at, without_rows
+from atomstream.cluster.worker import chosen_rows, rows_at, without_rows
 from atomstream.files.codec import read_model
 from atomstream.io.feed import Holdout
 

@@ -15,11 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import NetworkDictionary, NetworkWarning
-from atomstream.domains.networks import links, motifs
-from atomstream.domains.networks.edge_means import EdgeMeans, _Table
+from atomstream.domains.networks import edge_means, links, motifs
+from atomstream.domains.networks.edge_means import EdgeMeans, _Table, distinct
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.patches import distinct
-from atomstream.domains.networks.shrinkage import Shrinkage
+from atomstream.domains.networks.reconstruction import Shrinkage
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 
 
@@ -52,8 +51,10 @@ def own_rng(seed):
 # --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("most", [0, 2**24])
 @pytest.mark.parametrize("n_nodes", [5, 64, 1000])
-def test_pair_means_are_those_of_a_dense_table(n_nodes):
+def test_pair_means_are_those_of_a_dense_table(n_nodes, most, monkeypatch):
+    monkeypatch.setattr(edge_means, "MAX_PLACES", most)
     rng = np.random.default_rng(0)
     pairs, total, weight = (
         EdgeMeans(n_nodes, weighted=True),
@@ -610,10 +611,13 @@ def test_neighbour_scores_by_hand():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: links.hide(nx.DiGraph([(0, 1), (1, 2)])), "undirected"),
+        (lambda: links.hide(nx.DiGraph([(0, 1), (1, 2)])), "a forest"),
+        (lambda: links.plant(nx.DiGraph([(0, 1), (1, 0)]), matched=True), "non-edges"),
         (lambda: links.plant(nx.complete_graph(5)), "non-edges"),
         (lambda: links.hide(nx.complete_graph(5), 1.5), "share"),
         (lambda: learned(small()).denoise(small(), "all"), "known are edges, non-edges"),
+        (lambda: learned(small()).denoise(small(), scores="x"), "known are reconstruction, fitted"),
+        (lambda: learned(small()).denoise(small(), chain="x"), "known are"),
         (lambda: learned(small()).denoise(small(), [(0, 77)]), "no node 77"),
         (lambda: learned(small()).denoise(small(), [(0, 1, 2)]), "Pairs of nodes"),
         (lambda: learned(small()).denoise(small(), None), "Pairs of nodes"),
@@ -793,3 +797,54 @@ def test_sparse_networks_are_never_dense():
     tracemalloc.stop()
     assert rebuilt.matrix.nnz <= 2000 * 16
     assert peak < 60e6  # a dense table of one byte each has 2.5e9
+
+
+@pytest.mark.parametrize("change", [links.hide, links.plant])
+@pytest.mark.parametrize("directed", [False, True])
+def test_fitted_scores_are_above_every_heuristic(change, directed, room):
+    graph = nx.random_partition_graph([40] * 4, 0.25, 0.01, seed=0, directed=directed)
+    gains = []
+    for seed in range(2):
+        split = change(graph, 0.3, matched=bool(seed), random_state=seed)
+        model = NetworkDictionary("path:9", 9, n_batches=10, random_state=0).fit(split.network)
+        ranking = model.denoise(split.network, split.pairs, scores="fitted", n_steps=5000)
+        known = links.neighbour_scores(split.network, split.pairs)
+        known |= links.svd_scores(split.network, split.pairs)
+        best = max(split.auc(scores) for scores in known.values())
+        gains.append(split.auc(ranking.scores) - best)
+        assert split.auc(ranking.scores) >= split.auc(ranking.fit.without) - 0.02
+        assert np.isfinite(ranking.fit.gain)
+    room.gain(np.mean(gains), at_least=0.01)
+
+
+def test_fitted_rankings_are_ordered_and_say_what_the_atoms_add():
+    graph = nx.karate_club_graph()
+    model = NetworkDictionary("path:9", 6, n_batches=5, random_state=0).fit(graph)
+    edges = model.denoise(graph, scores="fitted", n_steps=2000)
+    assert (np.diff(edges.scores) >= 0).all()
+    assert all(graph.has_edge(*pair) for pair in edges.pairs)
+    assert repr(edges).startswith("Ranking(78 pairs, 100% visited, gain of the atoms ")
+    others = model.denoise(graph, "non-edges", scores="fitted", n_steps=2000)
+    assert (np.diff(others.scores) <= 0).all()
+    with pytest.raises(ValueError, match="are both"):
+        model.denoise(graph, [(0, 1), (0, 9)], scores="fitted")
+    again = model.denoise(graph, edges.pairs, scores="fitted", n_steps=2000)
+    assert again.pairs == edges.pairs
+
+
+def test_denoise_takes_the_better_chain_by_default():
+    model = learned(small(), chain="pivot")
+    default, better, own = (
+        model.denoise(small(), chain=chain, n_steps=300).scores
+        for chain in (None, "approximate_pivot", "pivot")
+    )
+    assert_array_equal(default, better)
+    assert not np.array_equal(default, own, equal_nan=True)
+
+
+def test_networks_and_rankings_are_one_line():
+    assert repr(Network.of(nx.path_graph(3))) == "Network(3 nodes, 2 edges, undirected)"
+    told = repr(Network.of(nx.DiGraph([(0, 1), (1, 2)])))
+    assert told == "Network(3 nodes, 2 edges, directed)"
+    assert "weighted" in repr(Network.of(small()))
+    assert repr(learned(small()).denoise(small(), n_steps=500)).startswith("Ranking(")

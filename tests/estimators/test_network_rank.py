@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from atomstream import NetworkDictionary, choose_rank
-from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.regions import regions_of
+from atomstream.domains.networks.network import Network, regions_of
 from atomstream.estimators.rank import rows_apart
 
 MODEL = NetworkDictionary("path:5")

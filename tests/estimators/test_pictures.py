@@ -16,7 +16,7 @@ from atomstream import (
     streams,
 )
 from atomstream.coders.pursuit import pursue
-from atomstream.domains.images.overlap import strips
+from atomstream.domains.images.reconstruction import strips
 from atomstream.exceptions import InputError
 
 RNG = np.random.default_rng

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import atomstream
 from atomstream import OnlineNMF, SeriesDictionary, series, sparse_encode, streams
-from atomstream.domains.series.conformal import half_widths, n_errors_needed
 from atomstream.domains.series.frames import Table
+from atomstream.domains.series.levels import half_widths, min_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.exceptions import CorruptModelError, DataWarning
 from atomstream.schedules import Constant
@@ -288,7 +288,7 @@ def test_half_widths_by_hand():
     assert_array_equal(half_widths(errors, 0.6), [3, 3])
     assert_array_equal(half_widths(errors[:, :1], 0.8), [4])
     assert_array_equal(half_widths(errors, 0.8), [4, np.nan])
-    assert n_errors_needed(0.8) == 4
+    assert min_errors(0.8) == 4
 
 
 def test_conformal_widths_hold_their_share():
@@ -388,7 +388,7 @@ def test_values_behind_a_missing_entry_do_not_matter_and_long_tables_come_in_blo
     Y = holes(waves())
     model = new().fit(Y)
     whole = model.impute(Y)
-    monkeypatch.setattr("atomstream.estimators._series_forecast.WINDOWS_AT_ONCE", 7)
+    monkeypatch.setattr("atomstream.estimators._series_reconstruction.WINDOWS_AT_ONCE", 7)
     assert_allclose(model.impute(Y), whole, atol=1e-12)
 
 

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 
 import atomstream
 from atomstream import OnlineNMF, TopicModel, plots, text
-from atomstream.domains.text.time_bins import spans
+from atomstream.domains.text.topic_shares import spans
 from atomstream.domains.text.vocabulary import Vocabulary
 from atomstream.watch.callbacks import History
 

@@ -404,7 +404,7 @@ def test_outliers_are_what_goes_beyond_the_threshold(room):
         np.abs(model.clean(X) - clean).mean(), at_most=0.5 * np.abs(plain.clean(X) - clean).mean()
     )
     with pytest.raises(
-        ValueError, match="outliers needs the threshold of loss='huber', got Squared"
+        ValueError, match="outliers needs the threshold of loss='trimmed' or 'huber', got Squared"
     ):
         plain.outliers(X)
 
@@ -449,7 +449,7 @@ def test_members_of_families_are_the_losses_they_are():
         "beta": "is a family; name its member, as in beta:0.5",
         "beta:x": "needs a number after the colon",
         "huber:-1": "Huber needs delta to be a number above 0",
-        "gamma:1": "is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared, "
+        "gamma:1": "is unknown; choose one of hellinger, huber, is, kl, l1, l2, squared, trimmed, "
         "alpha:NUMBER",
     }.items():
         with pytest.raises(ValueError, match=sentence):

@@ -236,9 +236,9 @@ def root_step(chain, v):
     """Return where the root of a pivot chain may go (itself last), and the probabilities."""
     # Metropolis-Hastings with a neighbour as proposal: a walk meets nodes in proportion to their
     # degrees, so the target over the degree is compared. What is refused stays.
-    starts, neighbours = chain._walk
+    starts, neighbours, ratio = chain._walk
     near = neighbours[starts[v] : starts[v + 1]]
-    chances = np.minimum(1, chain._ratio[near] / chain._ratio[v]) / len(near)
+    chances = np.minimum(1, ratio[near] / ratio[v]) / len(near)
     return np.append(near, v), np.append(chances, 1 - chances.sum())
 
 

@@ -43,6 +43,48 @@ def test_an_atom_that_repeats_a_stronger_one_is_idle():
     assert_array_equal(usage.idle, [2, 1, 1, 0])
 
 
+def test_an_atom_nearly_parallel_to_a_stronger_one_is_idle_if_little_is_lost():
+    angles = np.array([0.3, 0.31, 1.0, 0.36])
+    atoms, energy = (
+        np.column_stack([np.cos(angles), np.sin(angles)]),
+        np.array([1.0, 2.0, 1.0, 2.0]),
+    )
+    lost = np.sin(0.01) ** 2
+    for spare, idle in [(0.0, 0), (0.9 * lost, 0), (1.1 * lost, 1), (1e3 * lost, 1)]:
+        usage = Usage(4)
+        usage.absorb(delta(4), energy, atoms @ atoms.T, spare)
+        assert_array_equal(usage.idle, [idle, 0, 0, 0])  # a cosine of .9992 is near, .9988 is not
+
+
+@pytest.mark.parametrize("kept", [0, 2])
+def test_nearly_parallel_atoms_get_a_new_start_unless_they_are_fixed(kept):
+    rng = np.random.default_rng(0)
+    atoms = rng.random((2, 20))
+    X = rng.exponential(size=(600, 2)) @ atoms + 0.3 * rng.random((600, 20))
+    start = np.vstack([atoms[0], atoms[0] + 0.005 * rng.random(20)])
+    how = {"random_state": 0, "fixed_components": kept, "init": start}
+    model = OnlineNMF(2, **how, damping=1e6, batch_size=50, n_epochs=1).fit(X)
+    assert model.n_reseeded_ == (0 if kept else 1)
+
+
+@pytest.mark.parametrize("kind", ["long", "doubled", "zero"])
+def test_a_start_outside_its_set_is_as_good_as_one_inside(kind, room):
+    rng = np.random.default_rng(0)
+    X = rng.gamma(0.3, size=(3000, 5)) @ rng.random((5, 20)) + 0.05 * rng.random((3000, 20))
+    rows = X[:5] / np.linalg.norm(X[:5], axis=1)[:, None]
+    given = rows.copy()
+    if kind == "zero":
+        rows[4] = given[4] = 0
+    given *= [[20.0], [3.0], [8.0], [2.0], [1.5]] if kind != "doubled" else 2
+    ends = []
+    for start in (rows, given):
+        model = OnlineNMF.from_components(start, random_state=0)
+        for part in np.split(X, 30):
+            model.partial_fit(part)
+        ends.append(model.objective(X))
+    room.ratio(ends[1] / ends[0], at_most=1.01)
+
+
 def test_opposite_atoms_and_atoms_of_zeros_repeat_nothing():
     atoms = np.array([[1.0, 2.0], [-1.0, -2.0], [0.0, 0.0], [0.0, 0.0]])
     usage = Usage(4)

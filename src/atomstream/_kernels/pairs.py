@@ -64,3 +64,27 @@ def move(keys, sums, weights, new_keys, new_sums, new_weights):  # type: ignore[
         if keys[i] != FREE:
             place = find(new_keys, keys[i])
             new_keys[place], new_sums[place], new_weights[place] = keys[i], sums[i], weights[i]
+
+
+@kernel
+def add_in_place(table, n_nodes, new, weights):  # type: ignore[no-untyped-def]
+    """Add weighted values for pairs of nodes that all have their place.
+
+    Parameters
+    ----------
+    table : (sums, weights)
+        Of shape (n_nodes ** 2,); changed.
+    n_nodes : int
+    new : (rows, columns, values)
+        Of shape (n, m).
+    weights : ndarray of float64 of shape (n,)
+        Of the values of each row.
+    """
+    sums, total = table
+    rows, columns, values = new
+    for line in range(len(rows)):
+        weight = weights[line]
+        for entry in range(rows.shape[1]):
+            place = rows[line, entry] * n_nodes + columns[line, entry]
+            sums[place] += weight * values[line, entry]
+            total[place] += total.dtype.type(weight)

@@ -74,6 +74,14 @@ def reconstruct(
     help="Rank edges that may be spurious, lowest score first, or non-edges that may be missing, "
     "highest score first.",
 )
+@click.option(
+    "--scores",
+    type=click.Choice(["reconstruction", "fitted"]),
+    default="reconstruction",
+    show_default=True,
+    help="What scores pairs: the reconstruction, or a fit of it together with neighbours, degrees "
+    "and SVDs on edges that are hidden or planted once more.",
+)
 @path_option("--out", "A .csv; by default in RUN.")
 @_steps
 @_seed
@@ -82,6 +90,7 @@ def denoise(
     run: Path,
     edges: Path | None,
     pairs: str,
+    scores: str,
     out: Path | None,
     steps: int,
     seed: int,
@@ -100,7 +109,8 @@ def denoise(
     def ranked() -> dict[str, Any]:
         network = _network(record, edges, reading)
         place = place_of_pairs(out, record, f"{pairs}.csv", edges)
-        ranking = record.model.denoise(network, pairs, n_steps=steps, random_state=seed)
+        how = {"n_steps": steps, "random_state": seed}
+        ranking = record.model.denoise(network, pairs, scores=scores, **how)
         return _written(ranking, place, pairs.replace("-", "_"))
 
     return print_facts(checked_aloud("network", ranked), as_json)
@@ -123,11 +133,14 @@ def _written(ranking: Ranking, out: Path, kind: str) -> dict[str, Any]:
         for pair, *known in zip(ranking.pairs, *(part.tolist() for part in numbers), strict=True)
     )
     write_table(out, ("tail", "head", "score", "low", "high", "visits"), lines)
+    fit = ranking.fit
+    gain = {} if fit is None else {"gain_of_the_atoms": round(fit.gain, 4)}
     return {
         "out": str(out),
         "pairs": len(ranking.pairs),
         f"share_of_{kind}_visited": round(ranking.coverage, 4),
         "base_rate": round(ranking.shrinkage.base, 4),
+        **gain,
     }
 
 

@@ -4,9 +4,8 @@ The engine schedules; what a task is, and how its results are merged, is decided
 nothing, and the same layout gives the same bits whatever workers there are.
 """
 
-from atomstream.cluster.chains import sample_chains
-from atomstream.cluster.coding import transform_shards
 from atomstream.cluster.engines import Engine
+from atomstream.cluster.jobs import sample_chains, transform_shards
 from atomstream.cluster.rounds import Rounds, RoundsReport
 from atomstream.cluster.shards import FileShard, Shard, Shards, shards
 

@@ -7,7 +7,7 @@ import platform
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache, partial
 from multiprocessing import get_context
 from threading import Thread
@@ -197,27 +197,20 @@ def opened(engine: Any) -> Iterator[Pool]:
     ValueError
         For a name that is not known.
     """
-    client = None
-    if isinstance(engine, str) and engine.startswith("dask://"):
-        address = f"tcp://{engine.removeprefix('dask://')}"
-        client = engine = _connected(address)
-    try:
+    with ExitStack() as stack:
+        if isinstance(engine, str) and engine.startswith("dask://"):
+            address = f"tcp://{engine.removeprefix('dask://')}"
+            distributed = library("distributed", "Dask clusters")
+            try:
+                engine = distributed.Client(address, timeout=5, set_as_default=False)
+            except OSError as error:
+                raise EngineError(
+                    f"There is no Dask scheduler at {address} ({error!s:.200})."
+                ) from None
+            stack.callback(engine.close)
         pool = _pool(engine)
-        try:
-            yield pool
-        finally:
-            pool.close()
-    finally:
-        if client is not None:
-            client.close()
-
-
-def _connected(address: str) -> Any:
-    distributed = library("distributed", "Dask clusters")
-    try:
-        return distributed.Client(address, timeout=5, set_as_default=False)
-    except OSError as error:
-        raise EngineError(f"There is no Dask scheduler at {address} ({error!s:.200}).") from None
+        stack.callback(pool.close)  # before the client, which was opened first
+        yield pool
 
 
 def _pool(engine: Any) -> Pool:

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from atomstream.cluster.engines import Engine, Pool, check_alike, facts, opened
@@ -41,110 +42,103 @@ def done(engine: Any, task: Task, sent: bytes, jobs: Sequence[Job]) -> Iterator[
     limit = engine.round_timeout or JOB_LIMIT
     with opened(engine.engine) as pool:
         for first in range(0, len(jobs), AT_ONCE):
-            some = jobs[first : first + AT_ONCE]
-            for payload in gathered(pool, task, sent, some, limit, RoundsReport()):
+            some = list(jobs[first : first + AT_ONCE])
+            gathering = Gathering(pool, task, sent, some, limit, RoundsReport())
+            for payload in gathering.payloads():
                 check_alike(payload.facts, engine)
                 yield payload
 
 
-def gathered(
-    pool: Pool,
-    task: Task,
-    sent: bytes,
-    slots: Sequence[Job],
-    timeout: float,
-    report: RoundsReport,
-) -> Generator[Payload, None, None]:
-    """Yield what the task returns for each slot, in their order, as soon as it has come.
+@dataclass
+class Gathering:
+    """Payloads of a round by their keys, until their turn comes.
 
-    A payload that comes twice is the same twice, so only the first is kept. Tasks whose worker died
-    are given out anew, where the engine can be started anew: first all together, then one by one,
-    so that the one that kills its worker is known.
-
-    Raises
-    ------
-    EngineError
-        Where workers were lost, or silent for twice ``timeout`` seconds.
+    Attributes
+    ----------
+    pool : Pool
+    task : callable
+        What workers do with what was sent and with a job.
+    sent : bytes
+    turns : list of Job
+        Those whose payloads have not been handed on.
+    timeout : float
+        Seconds without any result after which tasks are given out once more.
+    report : RoundsReport
     """
-    gathering = _Gathering(pool, task, sent, slots, timeout, report)
-    for attempt in range(2):
-        report.n_repeated += len(gathering.missing) * attempt
-        try:
-            yield from gathering.of(gathering.missing)
-            return
-        except (BrokenExecutor, CancelledError):
-            _renew(pool, gathering.missing)
-    for slot in gathering.missing:
-        report.n_repeated += 1
-        try:
-            yield from gathering.of([slot])
-        except (BrokenExecutor, CancelledError):
-            _renew(pool, [slot])
-            raise _killed(slot) from None
 
+    pool: Pool
+    task: Task
+    sent: bytes
+    turns: list[Job]
+    timeout: float
+    report: RoundsReport
+    _found: dict[tuple[int, int], Payload] = field(default_factory=dict, init=False)
 
-class _Gathering:
-    """Payloads by their keys, until their turn comes; arguments as in `gathered`."""
+    def payloads(self) -> Generator[Payload, None, None]:
+        """Yield what the task returns for each slot, in their order, as soon as it has come.
 
-    def __init__(
-        self,
-        pool: Pool,
-        task: Task,
-        sent: bytes,
-        slots: Sequence[Job],
-        timeout: float,
-        report: RoundsReport,
-    ) -> None:
-        self._pool, self._task, self._sent = pool, task, sent
-        self._timeout, self._report = timeout, report
-        self._turns = list(slots)  # whose payloads have not been handed on
-        self._found: dict[tuple[int, int], Payload] = {}
+        A payload that comes twice is the same twice, so only the first is kept. Tasks whose worker
+        died are given out anew, where the engine can be started anew: first all together, then one
+        by one, so that the one that kills its worker is known.
+
+        Raises
+        ------
+        EngineError
+            Where workers were lost, or silent for twice ``timeout`` seconds.
+        """
+        for attempt in range(2):
+            self.report.n_repeated += len(self._missing) * attempt
+            try:
+                yield from self._payloads_of(self._missing)
+                return
+            except (BrokenExecutor, CancelledError):
+                _renew(self.pool, self._missing)
+        for slot in self._missing:
+            self.report.n_repeated += 1
+            try:
+                yield from self._payloads_of([slot])
+            except (BrokenExecutor, CancelledError):
+                _renew(self.pool, [slot])
+                raise _killed(slot) from None
 
     @property
-    def missing(self) -> list[Job]:
+    def _missing(self) -> list[Job]:
         """The slots whose payloads have not come."""
-        return [slot for slot in self._turns if slot.key not in self._found]
+        return [slot for slot in self.turns if slot.key not in self._found]
 
-    def of(self, slots: Sequence[Job]) -> Iterator[Payload]:
+    def _payloads_of(self, slots: Sequence[Job]) -> Iterator[Payload]:
         """Give tasks out, and yield all payloads whose turn it is."""
-        shared, waiting = _shared(self._pool, self._sent, slots, self._timeout), list(slots)
+        shared, waiting = _shared(self.pool, self.sent, slots, self.timeout), list(slots)
         pending: dict[Future, Job] = {}
         keys, given_out_again = {slot.key for slot in slots}, False
         try:
-            while waiting or any(slot.key in keys for slot in self.missing):
-                while waiting and len(pending) < self._pool.most_at_once:
+            while waiting or any(slot.key in keys for slot in self._missing):
+                while waiting and len(pending) < self.pool.most_at_once:
                     slot = waiting.pop(0)
-                    pending[self._pool.submit(self._task, shared, slot)] = slot
-                done, _ = wait(pending, self._timeout, FIRST_COMPLETED)
+                    pending[self.pool.submit(self.task, shared, slot)] = slot
+                done, _ = wait(pending, self.timeout, FIRST_COMPLETED)
                 for future in done:
-                    self._keep(_result(future, pending.pop(future)))
-                yield from self._due()
+                    payload = _result(future, pending.pop(future))
+                    if payload.key in {slot.key for slot in self.turns}:
+                        self._found.setdefault(payload.key, payload)  # the first that came
+                while self.turns and self.turns[0].key in self._found:
+                    yield self._found.pop(self.turns.pop(0).key)
                 if done:
                     continue
-                late = self.missing
+                late = self._missing
                 if given_out_again:
                     raise EngineError(
-                        f"No result came for {self._timeout:g} seconds, twice; missing are those "
+                        f"No result came for {self.timeout:g} seconds, twice; missing are those "
                         f"of {'; '.join(slot.shards for slot in late):.500}. If they need longer, "
                         "set a longer round_timeout."
                     )
                 given_out_again = True
-                self._report.n_repeated += len(late)
+                self.report.n_repeated += len(late)
                 for slot in late:
-                    pending[self._pool.submit(self._task, shared, slot)] = slot
+                    pending[self.pool.submit(self.task, shared, slot)] = slot
         finally:
             for future in pending:
                 future.cancel()
-
-    def _keep(self, payload: Payload) -> None:
-        """Keep the first payload of a key."""
-        if any(slot.key == payload.key for slot in self._turns):
-            self._found.setdefault(payload.key, payload)
-
-    def _due(self) -> Iterator[Payload]:
-        """Yield the payloads that have come and follow those that were handed on."""
-        while self._turns and self._turns[0].key in self._found:
-            yield self._found.pop(self._turns.pop(0).key)
 
 
 def _shared(pool: Pool, sent: bytes, slots: Sequence[Job], limit: float) -> Any:
@@ -174,11 +168,9 @@ def _answered(ask: Callable[[], Any], slots: Sequence[Job]) -> Any:
 def _result(future: Future, slot: Job) -> Payload:
     try:
         payload: Payload = future.result()
-    except BrokenExecutor:
-        raise
+    except MemoryError as error:
+        raise _killed(slot, "run out of memory") from error
     except Exception as error:
-        if isinstance(error, MemoryError):
-            raise _killed(slot, "run out of memory") from error
         # Dask's word for a task whose workers died several times; it is not imported for that.
         if type(error).__name__ == "KilledWorker":
             raise _killed(slot) from error

@@ -6,6 +6,7 @@ import logging
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -13,11 +14,12 @@ import numpy as np
 
 from atomstream.base.checks import check_count
 from atomstream.cluster.engines import Engine, Pool, check_alike, opened
-from atomstream.cluster.gathering import ROUND_LIMIT, gathered, prepare
+from atomstream.cluster.gathering import ROUND_LIMIT, Gathering, prepare
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport, RowRanges, plan
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
-from atomstream.exceptions import BadShardError
+from atomstream.exceptions import BadShardError, InputError
+from atomstream.files.codec import read_model, write_model
 
 log = logging.getLogger(__name__)
 
@@ -132,9 +134,9 @@ class RoundDriver:
                 return False
             slots = self._slots(hands, seed, shared=after.shared > self.at.shared)
             limit = engine.round_timeout or ROUND_LIMIT
-            args = pool, learn_slot, sent, slots, limit, report
+            gathering = Gathering(pool, learn_slot, sent, [*slots], limit, report)
             try:
-                with closing(gathered(*args)) as payloads:
+                with closing(gathering.payloads()) as payloads:
                     self._take_in(payloads, engine)
                 break
             except BadShardError as error:
@@ -210,3 +212,89 @@ class RoundDriver:
         if size > HEAVY and not self._heavy:
             self._heavy = True
             log.warning("The results of a round take %d MB; fewer slots take less.", size >> 20)
+
+
+class Checkpoint:
+    """A model file that is written after every round; the same call goes on from it.
+
+    Parameters
+    ----------
+    path : path
+        Its folder must exist. `atomstream.load` reads the model.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from atomstream import Checkpoint, OnlineNMF
+    >>> from atomstream.cluster import shards
+    >>> folder = tempfile.mkdtemp()
+    >>> np.save(folder + "/rows.npy", np.random.default_rng(0).random((600, 4)))
+    >>> rows = shards(folder + "/rows.npy")
+    >>> kept = Checkpoint(folder + "/model.atoms")
+    >>> model = OnlineNMF(2, random_state=0).fit_stream(rows, checkpoint=kept)
+    >>> again = OnlineNMF(2, random_state=0).fit_stream(rows, checkpoint=kept)  # nothing is left
+    >>> again.rounds_report_.n_rounds, bool((again.components_ == model.components_).all())
+    (0, True)
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    def load(self, model: Any, layout: str) -> tuple[Position, list[tuple[str, str]]] | None:
+        """Bring the model to where it stood; None where there is no file.
+
+        Parameters
+        ----------
+        model : estimator
+            The one that is to learn.
+        layout : str
+            Digest of shards, slots and rounds.
+
+        Returns
+        -------
+        position : Position
+            After the last round that was kept.
+        skipped : list of (name, reason)
+            Shards that were left out before it.
+
+        Raises
+        ------
+        InputError
+            Where the file is of other shards, slots, rounds, or of another kind of model.
+        """
+        if not self.path.exists():
+            return None
+        found, notes = read_model(self.path)
+        if notes.get("layout") != layout or type(found) is not type(model):
+            raise InputError(
+                f"{self.path} was written by a run over other shards, slots or rounds, or by "
+                "another model; give the same ones, or another file."
+            )
+        model.restore_learned(found.learned_attributes())
+        pairs = zip(notes["skipped"], notes["reasons"], strict=True)
+        return Position(*notes["position"]), [(str(name), str(why)) for name, why in pairs]
+
+    def save(self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]) -> None:
+        """Write the model and where it stands, whole or not at all; not before it has atoms.
+
+        Parameters
+        ----------
+        model : estimator
+            After a round.
+        layout : str
+            As in `load`.
+        at : Position
+            Where the rounds stand.
+        skipped : list of (name, reason)
+            Shards that were left out.
+        """
+        if not model.__sklearn_is_fitted__():
+            return
+        names, reasons = ([pair[i] for pair in skipped] for i in (0, 1))
+        notes = {
+            "layout": layout,
+            "position": list(at),
+            "skipped": np.array(names, object),
+            "reasons": np.array(reasons, object),
+        }
+        write_model(self.path, model, notes)

@@ -4,9 +4,11 @@ from atomstream.coders import tolerances as tolerances
 from atomstream.coders.auto import Auto
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
+from atomstream.coders.projected_gradient import ProjectedGradient
 from atomstream.coders.pursuit import MatchingPursuit, pursue
-from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
+from atomstream.coders.quadratic import ActiveSet
 from atomstream.coders.subgradient import ProjectedSubgradient
+from atomstream.coders.trimming import Trimming
 
 __all__ = [
     "ActiveSet",
@@ -17,5 +19,6 @@ __all__ = [
     "Multiplicative",
     "ProjectedGradient",
     "ProjectedSubgradient",
+    "Trimming",
     "pursue",
 ]

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.multiplicative import Multiplicative
+from atomstream.coders.projected_gradient import ProjectedGradient
 from atomstream.coders.pursuit import MatchingPursuit
-from atomstream.coders.quadratic import ActiveSet, ProjectedGradient
+from atomstream.coders.quadratic import ActiveSet
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty

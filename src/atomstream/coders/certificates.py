@@ -52,7 +52,14 @@ class DualBound(NamedTuple):
     @classmethod
     def of(cls, gram: NDArray, penalty: Penalty) -> DualBound:
         """Return the bound for a Gram matrix, empty where the penalty keeps the dual finite."""
-        lengths, none, shape = np.sqrt(gram.diagonal()), np.zeros(len(gram)), penalty.shape
+        lengths, slack, square, curvature = cls.of_each(gram[None], penalty)
+        return cls(lengths[0], slack[0], float(square[0]), float(curvature[0]))
+
+    @classmethod
+    def of_each(cls, grams: NDArray, penalty: Penalty) -> tuple[NDArray, ...]:
+        """Return each attribute for Gram matrices, (n_grams, n_components, n_components)."""
+        lengths, shape = np.sqrt(np.einsum("ijj->ij", grams)), penalty.shape
+        slack, (square, curvature) = np.zeros(lengths.shape), np.zeros((2, len(grams)))
         closed = (
             shape is None
             or shape.radius < np.inf
@@ -60,24 +67,27 @@ class DualBound(NamedTuple):
             or max(-shape.low, shape.high) < np.inf
         )
         if penalty.l1 or penalty.l2 or shape is None or closed:
-            return cls(lengths, none, 0.0, 0.0)
-        if shape.low > -np.inf and lengths.any():
-            u = np.divide(1.0, lengths, out=none.copy(), where=lengths > 0)
-            slack = gram @ u
-            margin = float((slack * u).min(where=u > 0, initial=np.inf))
-            if (
-                margin > 1e-3
-            ):  # every atom leans to the mean direction, as all do where none has negative entries
-                return cls(lengths, slack / margin, float(u @ slack) / margin**2, 0.0)
-        eigenvalues = np.linalg.eigvalsh(gram)
-        # Correlations with a residual lie in the range of the Gram matrix: where codes are free,
-        # its null space does not matter.
-        positive = eigenvalues[
-            eigenvalues > 10 * len(gram) * np.finfo(np.float64).eps * eigenvalues[-1]
-        ]
+            return lengths, slack, square, curvature
+        left = np.ones(len(grams), bool)
+        if shape.low > -np.inf:
+            u = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+            leans = np.matmul(grams, u[:, :, None])[:, :, 0]
+            margin = (leans * u).min(axis=1, where=u > 0, initial=np.inf)
+            # Every atom leans to the mean direction, as all do where none has negative entries.
+            good = (margin > 1e-3) & lengths.any(axis=1)
+            slack[good] = leans[good] / margin[good, None]
+            square[good] = np.einsum("ij,ij->i", u, leans)[good] / margin[good] ** 2
+            left = ~good
         free = shape.low == -np.inf and shape.high == np.inf
-        sound = len(positive) > 0 and (free or len(positive) == len(gram))
-        return cls(lengths, none, 0.0, float(positive[0]) if sound else 0.0)
+        for i in np.flatnonzero(left):
+            eigenvalues = np.linalg.eigvalsh(grams[i])
+            # Correlations with a residual lie in the range of the Gram matrix: where codes are
+            # free, its null space does not matter.
+            least = 10 * len(eigenvalues) * np.finfo(np.float64).eps * eigenvalues[-1]
+            positive = eigenvalues[eigenvalues > least]
+            if len(positive) > 0 and (free or len(positive) == len(eigenvalues)):
+                curvature[i] = positive[0]
+        return lengths, slack, square, curvature
 
 
 def duality_gap(

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from atomstream._kernels.constants import MIN_PENALTY_SHARE
 from atomstream.base.matrices import Matrix
 from atomstream.base.parallel import over_rows
 from atomstream.base.parameters import whole
 from atomstream.coders.base import Coder, Codes
-from atomstream.coders.certificates import DualBound, duality_gap
+from atomstream.coders.certificates import DualBound
 from atomstream.dictionaries.base import Dictionary
-from atomstream.penalties.base import TINY, Penalty, kernel_form
+from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Needs, Objective
@@ -26,8 +25,10 @@ from atomstream.problem.objective import Needs, Objective
 _Form = tuple[float, float, float, float, float, float]  # of a penalty, as `kernel_form` gives it
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products
 _Samples = tuple[NDArray, NDArray]  # products with the atoms, squared lengths
-_Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
-_MakeSolver = Callable[[NDArray], _Solver]  # from the Gram matrix of the atoms
+Solver = Callable[[NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
+MakeSolver = Callable[[NDArray], Solver]  # from the Gram matrix of the atoms
+# The same for rows with a Gram matrix each, which come first.
+SolveEach = Callable[[NDArray, NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 CACHE = 2**20  # entries converted at a time
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by solving for entries
 # Atoms that are freed one by one: blocks would gain little, and take long to compile.
@@ -99,21 +100,24 @@ class ActiveSet(Coder):
         form = kernel_form(penalty)
         kind = _on_simplex if form[5] else _on_intervals
         make = partial(kind, penalty, form, accuracy, limits)
-        return _by_blocks(make, batch, dictionary, dtype, start, self.n_jobs)
+        each = None if form[5] else partial(_on_own_intervals, penalty, form, accuracy, limits)
+        return code_by_blocks(make, batch, dictionary, dtype, start, self.n_jobs, each)
 
 
-def _by_blocks(
-    make: _MakeSolver,
+def code_by_blocks(
+    make: MakeSolver,
     batch: Batch,
     dictionary: Dictionary,
     dtype: DTypeLike,
     start: NDArray | None,
     n_jobs: int,
+    solve_each: SolveEach | None = None,
 ) -> Codes:
     """Solve for blocks of rows on threads, with products computed in ``dtype``.
 
     Rows with missing entries have a problem of their own for each pattern of what was observed: the
-    products of the atoms over those features alone.
+    products of the atoms over those features alone. Where most rows have a pattern of their own,
+    ``solve_each`` takes the products of all of them at once.
     """
     codes = np.empty((batch.X.shape[0], len(dictionary.gram())), batch.X.dtype)
     residual, samples = np.empty(len(codes)), batch.seen
@@ -127,7 +131,14 @@ def _by_blocks(
         if whole is not None:
             codes[block], residual[block] = whole(begin, linear, energy)
             return
-        for observed, rows in _patterns(batch.mask[block]):  # type: ignore[index]
+        mask: Any = batch.mask[block]  # type: ignore[index]
+        patterns = list(_patterns(mask)) if solve_each is None or mask.dtype == bool else []
+        if solve_each is not None and not 0 < 2 * len(patterns) <= len(mask):
+            atoms = dictionary.atoms().astype(np.float64, copy=False)
+            solved = _each_alone(solve_each, atoms, mask, begin, linear, energy)
+            codes[block], residual[block] = solved
+            return
+        for observed, rows in patterns:
             solve = make(dictionary.gram_on(observed))
             begun = None if begin is None else begin[rows]
             if not observed.any():
@@ -162,9 +173,61 @@ def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
         yield mask[row], rows
 
 
+def _each_alone(
+    solve_each: SolveEach,
+    atoms: NDArray,
+    mask: NDArray,
+    start: NDArray | None,
+    linear: NDArray,
+    energy: NDArray,
+) -> tuple[NDArray, NDArray]:
+    """Solve for rows with Gram matrices of their own, as many at a time as these are small."""
+    if start is not None:
+        start = np.where(mask.any(axis=1, keepdims=True), start, 0.0)
+    size = max(1, CACHE // (len(atoms) * max(atoms.shape)))
+    found = []
+    for first in range(0, len(linear), size):
+        rows = slice(first, first + size)
+        grams = (atoms * mask[rows, None].astype(np.float64)) @ atoms.T
+        begin = None if start is None else start[rows]
+        found.append(solve_each(grams, begin, linear[rows], energy[rows]))
+    codes, residual = zip(*found, strict=True)
+    return np.concatenate(codes), np.concatenate(residual)
+
+
+def _on_own_intervals(
+    penalty: Penalty,
+    form: _Form,
+    accuracy: Accuracy,
+    limits: _Limits,
+    grams: NDArray,
+    start: NDArray | None,
+    linear: NDArray,
+    energy: NDArray,
+) -> tuple[NDArray, NDArray]:
+    """Return codes and gaps of rows with a Gram matrix each, as `_on_intervals` finds them."""
+    from atomstream._kernels import own_gram
+
+    problem = (grams, form[:4], DualBound.of_each(grams, penalty))
+    nearest = min(max(0.0, form[2]), form[3])
+    codes = np.full_like(linear, nearest) if start is None else penalty.prox(start, 0.0)
+    residual, samples = np.full(len(codes), np.inf), (linear, energy)
+    n_sweeps, max_rounds, rounding = limits
+    if n_sweeps:
+        own_gram.by_sweeps(
+            codes, residual, samples, problem, accuracy.violation, (n_sweeps, rounding)
+        )
+    elif all(bound == 0 or np.isinf(bound) for bound in form[2:4]):
+        tail = (problem, accuracy.gap, (max_rounds, rounding, 0.0))
+        own_gram.by_edges(codes, residual, samples, *tail)
+    if not (residual < np.inf).all():
+        own_gram.by_faces(codes, residual, samples, problem, tuple(accuracy), limits[1:])
+    return codes, residual
+
+
 def _on_intervals(
     penalty: Penalty, form: _Form, accuracy: Accuracy, limits: _Limits, gram: NDArray
-) -> _Solver:
+) -> Solver:
     problem = (gram, form[:4], tuple(DualBound.of(gram, penalty)))
     nearest = min(max(0.0, form[2]), form[3])  # to zero
 
@@ -236,7 +299,7 @@ def _code_some(
 
 def _on_simplex(
     penalty: Penalty, form: _Form, accuracy: Accuracy, limits: _Limits, gram: NDArray
-) -> _Solver:
+) -> Solver:
     from atomstream._kernels.simplex import encode
 
     l1, l2, *_, total = form
@@ -253,122 +316,3 @@ def _on_simplex(
         return codes, residual
 
     return solve
-
-
-@dataclass(frozen=True)
-class ProjectedGradient(Coder):
-    r"""Proximal gradient steps of length one over the largest eigenvalue of the Gram matrix.
-
-    Works on every set of codes. Rows that are good enough are left alone. Computes in float64.
-
-    Parameters
-    ----------
-    max_iter : int, default=10000
-        Gradient steps that a row may take.
-    momentum : bool, default=True
-        Nesterov's extrapolation, restarted per row when it points uphill; without it Algorithm 2 of
-        the paper.
-    n_jobs : int, default=1
-        Threads over blocks of rows.
-    tol : float, {"log", "root"} or callable, optional
-        As of every `Coder`.
-
-    References
-    ----------
-    Lyu, Needell, Balzano, Algorithm 2 and eq. (151), where a factor 2 of lambda is missing; the
-    stopping rule (152) cannot hold under a nonnegativity constraint, so rows stop on `Accuracy`
-    instead. O'Donoghue, Candes (2015), "Adaptive restart for accelerated gradient schemes", the
-    gradient scheme.
-    """
-
-    max_iter: int = 10_000
-    momentum: bool = True
-    n_jobs: int = 1
-    tol: Any = None
-    handles_mask: ClassVar[bool] = True
-    weighs_entries: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("rowwise", "convex")}
-
-    def encode(
-        self,
-        batch: Batch,
-        dictionary: Dictionary,
-        objective: Objective,
-        accuracy: Accuracy,
-        start: NDArray | None = None,
-    ) -> Codes:
-        """Return codes of this accuracy, or those after ``max_iter``, searched from ``start``."""
-        penalty, eps = objective.codes, np.finfo(batch.X.dtype).eps
-        rest = max(float(np.sqrt(np.finfo(np.float64).eps)), 8 * float(eps))
-
-        def make(gram: NDArray) -> _Solver:
-            """Return what solves for rows whose atoms have these products."""
-            smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
-            bound = DualBound.of(gram, penalty)
-
-            def solve(
-                start: NDArray | None, linear: NDArray, energy: NDArray
-            ) -> tuple[NDArray, NDArray]:
-                problem = _Quadratic(gram, linear, energy, penalty, smoothness, bound, rest)
-                codes = penalty.prox(np.zeros_like(linear) if start is None else start, 0.0)
-                return self._descend(problem, codes, accuracy)
-
-            return solve
-
-        return _by_blocks(make, batch, dictionary, np.float64, start, self.n_jobs)
-
-    def _descend(
-        self, problem: _Quadratic, codes: NDArray, accuracy: Accuracy
-    ) -> tuple[NDArray, NDArray]:
-        rows, gap = np.arange(len(codes)), np.full(len(codes), np.inf)
-        point, ahead, pace = codes, codes, np.ones((len(codes), 1))
-        codes = codes.copy()
-        for _ in range(self.max_iter):
-            moved = problem.step(ahead)
-            next_pace = (1 + np.sqrt(1 + 4 * pace**2)) / 2
-            uphill = ((ahead - moved) * (moved - point)).sum(axis=1, keepdims=True) > 0
-            next_pace[uphill | (not self.momentum)] = 1
-            ahead = moved + np.where(next_pace > 1, (pace - 1) / next_pace, 0) * (moved - point)
-            codes[rows] = moved
-            violation, gap[rows] = problem.distance(moved)
-            keep = (violation > accuracy.violation) & (gap[rows] > accuracy.gap)
-            if not keep.any():
-                break
-            rows, point, ahead, pace = rows[keep], moved[keep], ahead[keep], next_pace[keep]
-            if not keep.all():
-                problem = problem.of(keep)
-        return codes, gap
-
-
-class _Quadratic(NamedTuple):
-    """The coding problems of a block of rows: h G h' / 2 - h c + penalty, with |x|^2 known."""
-
-    gram: NDArray
-    linear: NDArray
-    energy: NDArray
-    penalty: Penalty
-    smoothness: float
-    bound: DualBound
-    rest: float
-
-    def of(self, rows: NDArray) -> _Quadratic:
-        """Return the problems of some of the rows."""
-        return self._replace(linear=self.linear[rows], energy=self.energy[rows])
-
-    def step(self, codes: NDArray) -> NDArray:
-        """Return codes after one proximal gradient step."""
-        slope = codes @ self.gram - self.linear
-        return self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
-
-    def distance(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the largest violation of each row, by its proximal step, and its duality gap."""
-        slope = codes @ self.gram - self.linear
-        gap = duality_gap(codes, slope, self.linear, self.energy, self.penalty, self.bound)
-        target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
-        unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
-        least = MIN_PENALTY_SHARE * self.penalty.l1 * np.abs(codes).sum(axis=1)
-        scale = np.sqrt(np.maximum(unexplained, np.maximum(least, self.rest * self.energy)))
-        lengths = np.sqrt(self.gram.diagonal() + self.penalty.l2)
-        shrink = np.divide(self.smoothness, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        violation = (np.abs(codes - target) * shrink).max(axis=1, initial=0)
-        return np.divide(violation, scale, out=np.zeros(len(codes)), where=scale > 0), gap

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array
+from atomstream.base.fields import array, number
 from atomstream.base.matrices import Matrix
 from atomstream.dictionaries.base import LEFT, same_in_any_company
 from atomstream.dictionaries.low_rank import LARGE, Sums
@@ -26,14 +26,19 @@ class Rows:
     rows : ndarray of shape (n_components, n_features)
         The atoms. `assign` puts another matrix in their place and leaves this one as it is, so
         atoms that were handed out never change.
+    scale : float, optional
+        The robust scale of the errors that a trimmed loss measures by; it travels with the atoms.
     """
 
-    SAVED = (array("_rows", "r d"),)
+    SAVED = (array("_rows", "r d"), number("scale", optional=True, at_least=0, finite=True))
+    scale: float | None = None
     _gram: NDArray | None = None
     _totals: NDArray | None = None
 
-    def __init__(self, rows: NDArray) -> None:
+    def __init__(self, rows: NDArray, scale: float | None = None) -> None:
         self._rows = np.ascontiguousarray(rows)
+        if scale is not None:
+            self.scale = scale
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,7 +58,7 @@ class Rows:
 
     def on(self, features: NDArray) -> Rows:
         """Return the atoms on some of the features."""
-        return Rows(np.take(self._rows, features, axis=1))
+        return Rows(np.take(self._rows, features, axis=1), self.scale)
 
     def gram(self) -> NDArray:
         """Return the inner products of the atoms in float64; computed once per dictionary."""
@@ -124,7 +129,9 @@ class Rows:
     def average(cls, parts: Sequence[Rows], shares: NDArray) -> Rows:
         """Return the average of dictionaries by their shares, added in their order."""
         mean = sum(w * part.atoms().astype(float) for w, part in zip(shares, parts, strict=True))
-        return cls(np.asarray(mean, dtype=parts[0].dtype))
+        scales = [part.scale or 0.0 for part in parts]
+        scale = float(np.dot(shares, scales)) if any(scales) else None
+        return cls(np.asarray(mean, dtype=parts[0].dtype), scale)
 
     def assign(self, rows: NDArray) -> None:
         """Replace the atoms; their type stays."""

@@ -39,6 +39,7 @@ from atomstream.loop.first_dictionary import first_dictionary
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
 from atomstream.loop.settling import MAX_ROUNDS
+from atomstream.loop.trimmed_start import joined, n_warm_up_rows
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
@@ -147,7 +148,8 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
         Parameters
         ----------
         components : array-like of shape (n_components, n_features)
-            The atoms, taken as they are; the set is enforced when they are first updated.
+            The atoms, taken as they are to code; brought into their set before the first batch
+            is learned from.
         **params
             Any other parameters of the model.
 
@@ -275,7 +277,8 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
             stopped = self._learn(batches, after, n_rows)
             if to_the_end and not stopped and run.has_state:
                 blocks = cut(rows, known, SETTLING_ROWS, 1, None, self._to_batch)
-                self._settle([block for block in blocks if block.mass > 0], after)
+                counting = [block for block in blocks if block.mass > 0]
+                self._settle(counting, after, choose=isinstance(self.init, str))
             after.close()
         return self
 
@@ -311,6 +314,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
         # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
         with one_blas_thread:
             if self._learner.clock.step == 0:
+                self._project_start()
                 batches = iter(batches)
                 first = in_scale(batches, self.algorithm_.objective)
                 batches = chain(self._first_batches(first, n_rows), batches)
@@ -340,8 +344,23 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
         if first is None:
             return []
         check_memory(self.n_components, first.X.shape[1])
+        if self.algorithm_.objective.loss.trims and isinstance(self.init, str):
+            return self._warmed_up(chain([first], batches), n_rows)
         self._start(self._starting_dictionary(first))
         return [first]
+
+    def _warmed_up(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
+        """Keep rows until outliers can be told from atoms; then make a start from all of them."""
+        run, wanted = self._learner, n_warm_up_rows(self.n_components, n_rows)
+        for batch in batches:
+            run.waiting = [*run.waiting, batch]
+            if sum(kept.X.shape[0] for kept in run.waiting) >= wanted:
+                break
+        else:
+            return []
+        taken, run.waiting = run.waiting, []
+        self._start(self._starting_dictionary(joined(taken)))
+        return list(taken)
 
     def _known_of_data(self) -> dict[str, Any]:
         """Return what the model knows of the shape of its data before it learns from them."""
@@ -356,16 +375,24 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
         if isinstance(self.init, str):
             parts = self.algorithm_, self._learner.rng
             return first_dictionary(batch, self.n_components, self.init, *parts)
-        penalty: Any = self.algorithm_.objective.atoms
         shape = (self.n_components, batch.X.shape[1])
-        given = check_start(self.init, shape).astype(batch.X.dtype)
+        return Rows(self._inside(check_start(self.init, shape).astype(batch.X.dtype)))
+
+    def _project_start(self) -> None:
+        """Bring atoms that learning starts from into their set: codes of others are no good."""
+        if self._learner.has_state and type(self.state_.dictionary) is Rows:
+            self.state_.dictionary.assign(self._inside(self.state_.dictionary.atoms()))
+
+    def _inside(self, given: NDArray) -> NDArray:
+        """Return given atoms inside their set."""
+        penalty: Any = self.algorithm_.objective.atoms
         # Given atoms are scaled onto a simplex: the projection would cut small entries to zero.
         on_simplex = penalty.shape and penalty.shape.total
         atoms = penalty.normalize(given) if on_simplex else penalty.prox(given, 0.0)
         # Fixed atoms stay as given, inside the set or not.
         stays = are_fixed(fixed_atoms(self.fixed_components, len(given)), len(given))
         atoms[stays] = given[stays]
-        return Rows(atoms)
+        return np.asarray(atoms)
 
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""

@@ -141,7 +141,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
 
     def _learn_from_shards(self, shards: Any, engine: Any) -> Self:
         """Let each rank learn from all shards, and take in what all of them have learned."""
-        from atomstream.cluster.apart import learned_apart
+        from atomstream.cluster.jobs import learned_apart
         from atomstream.cluster.worker import bare
 
         with Transaction(self):

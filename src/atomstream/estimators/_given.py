@@ -16,7 +16,7 @@ from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
 
 if TYPE_CHECKING:
-    from atomstream.domains.tensors.axes import Axes
+    from atomstream.domains.tensors import Axes
 
 ENTRIES = 1 << 22  # that are read at a time of an array that is not in memory
 
@@ -244,7 +244,9 @@ def relative_weights(X: Any, weights: NDArray) -> tuple[Any, NDArray, NDArray | 
     alike = (shares == 1).all(axis=1) | (tops == 0)
     if alike.all() and not missing.any():
         return X, tops, None
-    return np.where(missing, X.dtype.type(0), X), tops, shares.astype(X.dtype)
+    # Weights of 0 and 1 are a mask, and learned from as one.
+    mask = shares > 0 if np.isin(shares, (0, 1)).all() else shares.astype(X.dtype)
+    return np.where(missing, X.dtype.type(0), X), tops, mask
 
 
 def by_rows(X: Any, weights: NDArray | None) -> tuple[Any, NDArray | None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.progress import track
-from atomstream.domains.networks.edge_means import EdgeMeans
+from atomstream.domains.networks.edge_means import EdgeMeans, distinct
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.patches import distinct
 from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
-from atomstream.domains.networks.shrinkage import Shrinkage
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot, homomorphisms
 from atomstream.samplers.base import patches_of
+
+if TYPE_CHECKING:
+    from atomstream.domains.networks.proposals import CodedBlock, Proposals
 
 CHAINS: dict[str, Callable[..., Any]] = {
     "glauber": MotifGlauber,
@@ -122,13 +123,20 @@ class NetworkReconstruction(LearnerInside):
         Reconstruction
             Weights of the pairs that were visited.
         """
-        return self._reconstructed(self._validated(network, n_steps), n_steps, random_state)[0]
+        network = self._validated(network, n_steps)
+        weighted = self._many_proposals(n_steps) or self.chain == "all"
+        pairs = EdgeMeans(network.n_nodes, weighted=weighted)
+        for block in self._coded(network, self.chain, n_steps, random_state):
+            pairs.add(block.states, block.patches[block.places], block.weights)
+        return Reconstruction(network, *pairs.drain())
 
     def denoise(
         self,
         network: object,
         pairs: object = "edges",
         *,
+        scores: str = "reconstruction",
+        chain: Any = None,
         n_steps: int = 100_000,
         random_state: RandomSource = 0,
     ) -> Ranking:
@@ -145,6 +153,14 @@ class NetworkReconstruction(LearnerInside):
         pairs : {"edges", "non-edges"} or sequence of (label, label), default="edges"
             What to rank: all edges between different nodes, lowest first; all visited pairs of
             different nodes that are no edges, highest first; or these pairs, in their order.
+        scores : {"reconstruction", "fitted"}, default="reconstruction"
+            "fitted" scores pairs by a regression on neighbours, short paths, degrees, truncated
+            SVDs, and the atoms (reconstruction, visits, codes of the nodes). It is fitted on edges
+            that are hidden once more from what is left, or planted once more where the pairs are
+            edges, which takes 3 to 11 times as long. The pairs must all be edges or all non-edges.
+        chain : str or class of chains, optional
+            As the parameter of the model. By default that of the model, but "approximate_pivot" in
+            the place of "pivot", because it visits sparse regions as often as dense ones.
         n_steps : int, default=100_000
             Copies; not used under "all".
         random_state : int, Generator, RandomState or None, default=0
@@ -154,30 +170,61 @@ class NetworkReconstruction(LearnerInside):
         Ranking
             Scores are means of what the visits of a pair propose, drawn towards the base rate where
             the visits are few (`atomstream.networks.Shrinkage`), with intervals.
-            Pairs that were not visited have the score NaN.
+            Pairs that were not visited have the score NaN. Fitted scores are log-odds without
+            intervals, and every pair has one; ``ranking.fit.gain`` is what the atoms add.
 
         References
         ----------
         Lyu, Kureh, Vendrow, Porter (2024), "Learning low-rank latent mesoscale structures in
         networks", for edges of the motif left out.
         """
+        chain = self._better_chain if chain is None else chain
+        network = self._checked_request(network, pairs, scores, chain, n_steps)
+        proposals = self._proposals(network, chain, n_steps, random_state)
+        ranking = Ranking.of(proposals.reconstruction, proposals.law, pairs)
+        if scores == "reconstruction" or not ranking.pairs:
+            return ranking
+        from atomstream.domains.networks.link_fit import fit_links, task_of
+
+        places = np.column_stack(network.places(ranking.pairs))
+
+        def atoms(changed: Network, asked: NDArray) -> dict[str, NDArray]:
+            if changed is network:
+                return proposals.scores(asked)
+            return self._proposals(changed, chain, n_steps, random_state).scores(asked)
+
+        rng = np.random.default_rng(drawn_seed(random_state))
+        fit = fit_links(network, places, task_of(network, *places.T), rng, atoms)
+        return ranking.fitted(fit, pairs)
+
+    @property
+    def _better_chain(self) -> Any:
+        return "approximate_pivot" if self.chain == "pivot" else self.chain
+
+    def _checked_request(
+        self, network: object, pairs: object, scores: str, chain: Any, n_steps: int
+    ) -> Network:
+        """Return the network whose pairs are to be ranked, before anything is computed."""
+        from atomstream.domains.networks.link_fit import task_of
+
         if isinstance(pairs, str) and pairs not in {"edges", "non-edges"}:
             raise ValueError(
                 f"pairs={pairs!r} is unknown; known are edges, non-edges, or a sequence of pairs."
             )
+        if scores not in {"reconstruction", "fitted"}:
+            raise ValueError(f"scores={scores!r:.40} is unknown; known are reconstruction, fitted.")
+        if chain != "all":
+            resolve_chain(chain)
         network = self._validated(network, n_steps)
         if not isinstance(pairs, str):
-            network.places(pairs)  # refuses what is none before anything is computed
+            places = network.places(pairs)
+            if scores == "fitted":
+                task_of(network, *places)
         if not self.motif_.n_free_pairs(directed=network.directed):
             raise ValueError(
                 "The motif joins every two of its nodes: nothing is left to say; take a longer one."
             )
-        free = self.motif_.free_entries(directed=network.directed)
-        found, squares = self._reconstructed(network, n_steps, random_state, free)
-        visited = found.visits(*found.visited_pairs())
-        # In an undirected network a visit proposes both directions. "all" leaves nothing to chance.
-        law = Shrinkage.of(*visited, squares / (1 + network.undirected))
-        return Ranking.of(found, Shrinkage(law.base) if self.chain == "all" else law, pairs)
+        return network
 
     def _validated(self, network: object, n_steps: int) -> Network:
         """Return the network to reconstruct, checked."""
@@ -188,47 +235,57 @@ class NetworkReconstruction(LearnerInside):
         self._check_size(network)
         return network
 
-    def _reconstructed(
-        self, network: Network, n_steps: int, random_state: RandomSource, entries: Any = None
-    ) -> tuple[Reconstruction, float]:
-        """Return the means of what patches propose, in all their entries or in some.
+    def _proposals(
+        self, network: Network, chain: Any, n_steps: int, random_state: RandomSource
+    ) -> Proposals:
+        """Return what patches propose for pairs that no edge of the motif joins."""
+        from atomstream.domains.networks.proposals import PairProposals
 
-        Then also the sum of the squares of what these entries propose for different nodes.
-        """
-        many = n_steps * self.motif_.size**2 >= 2**32  # proposals, which could all be for one pair
-        pairs = EdgeMeans(network.n_nodes, weighted=many or self.chain == "all")
-        coder = copy(self.learner_).set_params(alpha=self.alpha)
-        message, squares = None, 0.0
-        copies = self._copies(network, n_steps, random_state)
-        n_blocks = -(-n_steps // self._at_a_time) if self.chain != "all" else None
+        weighted = self._many_proposals(n_steps) or chain == "all"
+        pairs = PairProposals(network, self.motif_, self.learner_.n_components, weighted)
+        for block in self._coded(network, chain, n_steps, random_state):
+            pairs.add(block)
+        return pairs.drain(exact=chain == "all")
+
+    def _many_proposals(self, n_steps: int) -> bool:
+        """Return whether all proposals, if they were for one pair, are too many for a counter."""
+        return n_steps * self.motif_.size**2 >= 2**32
+
+    def _coded(
+        self, network: Network, chain: Any, n_steps: int, random_state: RandomSource
+    ) -> Iterator[CodedBlock]:
+        """Yield copies of the motif with the codes and the reconstructions of their patches."""
+        from atomstream.domains.networks.proposals import CodedBlock
+
+        coder, message = copy(self.learner_).set_params(alpha=self.alpha), None
+        copies = self._copies(network, n_steps, random_state, chain)
+        n_blocks = -(-n_steps // self._at_a_time) if chain != "all" else None
         for states, weights in track(copies, n_blocks, "coding copies of the motif"):
             patches, places = distinct(patches_of(network, states))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                reconstruction = coder.inverse_transform(coder.transform(patches))
+                codes = coder.transform(patches)
+                reconstruction = coder.inverse_transform(codes)
             message = message or next(iter(caught), None)
-            pairs.add(states, reconstruction[places], weights, entries)
-            if entries is not None:
-                squares += _squares(states, reconstruction, places, weights, entries)
+            yield CodedBlock(states, weights, codes, reconstruction, places)
         if message is not None:  # once, not for each of many blocks
-            warnings.warn(message.message, stacklevel=3)
-        return Reconstruction(network, *pairs.drain()), squares
+            warnings.warn(message.message, stacklevel=4)
 
     def _copies(
-        self, network: Network, n_steps: int, random_state: RandomSource
+        self, network: Network, n_steps: int, random_state: RandomSource, chain: Any = None
     ) -> Generator[tuple[NDArray, NDArray | None]]:
         """Yield copies of the motif, with weights where they are no draws of a chain."""
-        rows = self._at_a_time
-        if self.chain == "all":
+        rows, kind = self._at_a_time, self.chain if chain is None else chain
+        if kind == "all":
             states, weights = self._all(network)
             for start in range(0, len(states), rows):
                 yield states[start : start + rows], weights[start : start + rows]
             return
-        chain = resolve_chain(self.chain)(network, self.motif_)
+        moves = resolve_chain(kind)(network, self.motif_)
         rng = np.random.default_rng(drawn_seed(random_state))
-        state = chain.init(rng)
+        state = moves.init(rng)
         for start in range(0, n_steps, rows):
-            states, state = chain.run(rng, state, min(rows, n_steps - start), self.thin)
+            states, state = moves.run(rng, state, min(rows, n_steps - start), self.thin)
             yield states, None
 
     @property
@@ -250,14 +307,3 @@ class NetworkReconstruction(LearnerInside):
                 f"The motif has {self.motif_.size} nodes, more than the network, which has "
                 f"{network.n_nodes}; choose a smaller motif."
             )
-
-
-def _squares(
-    states: NDArray, patches: NDArray, places: NDArray, weights: NDArray | None, entries: NDArray
-) -> float:
-    """Return the sum of the squares of proposals for pairs of different nodes."""
-    tails, heads = np.nonzero(entries)
-    proposals = np.square(patches)[:, entries.ravel()][places]
-    proposals[states[:, tails] == states[:, heads]] = 0
-    sums = proposals.sum(axis=1)
-    return float(sums.sum() if weights is None else weights @ sums)

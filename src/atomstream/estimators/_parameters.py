@@ -43,6 +43,7 @@ Table: TypeAlias = dict[str, Parameter]
 
 COUNT, AMOUNT, LIST, TUPLE, TEXT = whole(), number(), instance(list), instance(tuple), instance(str)
 SCALINGS = ("none", "stationary")  # of RandomWalkFactorization
+HEADS = {"mix", "mean", "ridge", "smoothing", "persistence", "seasonal", "codes"}  # of series
 STARTS = ("auto", "samples", "spread", "svd", "random")
 CONVEX_CODES = ("free", "nonnegative", "simplex")  # of OnlineConvexMF
 SET = part("prox", SETS)
@@ -129,7 +130,8 @@ DICTIONARY_LEARNING = _table(
 )
 NMF = DICTIONARY_LEARNING | {
     "loss": parameter(
-        "squared, kl, is, hellinger, huber[:DELTA], l1, l2, beta:BETA or alpha:ALPHA.",
+        "squared, kl, is, hellinger, huber[:DELTA], l1, l2, trimmed[:THRESHOLD], beta:BETA or "
+        "alpha:ALPHA.",
         part("gradient", {*LOSSES, *(f"{family}:NUMBER" for family in FAMILIES)}),
     ),
     "codes": Parameter(SHARED["codes"].help, (AUTO_SET,)),
@@ -221,6 +223,13 @@ SERIES = _table(
         "the initialisation sees.",
         FLAG,
     ),
+    head=parameter(
+        "What forecasts: the atoms (none), mix, mean, ridge, smoothing, persistence, seasonal or "
+        "codes.",
+        part("plan", HEADS),
+        NONE,
+    ),
+    season=parameter("Rows in a season, for the head.", whole(2), NONE),
     n_init=parameter("Rows that the initialisation sees.", COUNT, NONE),
     n_init_batches=parameter("Batches of random windows to begin with.", whole(0)),
     init_batch_size=parameter("Windows in such a batch.", COUNT),

@@ -1,8 +1,9 @@
-"""Reconstructions and forecasts of several series from a dictionary of windows."""
+"""Forecasts of several series from a dictionary of windows, or by its head."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,162 +11,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import check_count, counted
-from atomstream.base.progress import track
-from atomstream.domains.series.conformal import half_widths, n_errors_needed
-from atomstream.domains.series.frames import Table, check_series, nonnegative_table
-from atomstream.domains.series.levels import LastKnown, Levels
-from atomstream.domains.series.persistence import better_lag
-from atomstream.estimators._learner_inside import LearnerInside
-from atomstream.estimators._validation import check_size, observe
-from atomstream.estimators.encoding import encode_exactly
-from atomstream.estimators.nmf import OnlineNMF
+from atomstream.base.matrices import Samples
+from atomstream.domains.series.frames import Table
+from atomstream.domains.series.head import Head
+from atomstream.domains.series.head_state import HeadState
+from atomstream.domains.series.levels import LastKnown, better_lag, half_widths, min_errors
+from atomstream.domains.series.time_index import Times
+from atomstream.estimators import _series_head
+from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
 from atomstream.loop.algorithm import Algorithm
-from atomstream.streams import windows
-
-WINDOWS_AT_ONCE = 4096  # windows reconstructed at a time
-
-
-class SeriesReconstruction(LearnerInside):
-    """A learned dictionary of series that reconstructs and imputes whole tables."""
-
-    window: int
-    alpha: float
-    center: bool
-    form_: Any
-    levels_: Levels
-    _rows: NDArray
-    _seed: int
-    partial_fit: Any
-    n_components: int
-    ridge: float
-    _seen: NDArray
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = not self.center
-        return tags
-
-    def reconstruct(self, Y: object, *, online: bool = False) -> Any:
-        """Reconstruct a table from the atoms.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-            At least ``window`` rows; NaN where an entry is missing.
-        online : bool, default=False
-            Without it every window is coded with the last dictionary, and a row is the mean of all
-            windows over it. With it a model of the same settings learns the table from its
-            beginning, and each row is the last of the window that ends with it, reconstructed with
-            the dictionary of that moment (section 3.4; rows before the first dictionary are
-            reconstructed with that).
-
-        Returns
-        -------
-        array, frame or DataArray of shape (n_times, n_series)
-            NaN where no window with an observed entry reaches.
-        """
-        table = self._validated(Y)
-        if not online:
-            return table.wrap(self._reconstructed(table.values))
-        twin = type(self)(**self.get_params(deep=False) | {"random_state": self._seed})
-        reconstruction = np.full_like(table.values, np.nan)
-        for row in range(len(reconstruction)):
-            begun = twin.__sklearn_is_fitted__()
-            twin.partial_fit(table.values[row : row + 1])
-            if twin.__sklearn_is_fitted__():
-                first = max(0, row + 1 - self.window) if begun else 0
-                now = twin._reconstructed(table.values[first : row + 1])
-                reconstruction[row if begun else 0 : row + 1] = now[-1:] if begun else now
-        return table.wrap(reconstruction)
-
-    def impute(self, Y: object) -> Any:
-        """Fill missing entries with reconstructions from the observed ones around them.
-
-        Parameters
-        ----------
-        Y : table of shape (n_times, n_series)
-            At least ``window`` rows; NaN where an entry is missing: here and there, or a whole
-            series for a while.
-
-        Returns
-        -------
-        array, frame or DataArray of shape (n_times, n_series)
-            Observed entries as they are; NaN stays where no window with an observed entry reaches.
-        """
-        table = self._validated(Y)
-        return table.wrap(
-            np.where(np.isnan(table.values), self._reconstructed(table.values), table.values)
-        )
-
-    def _table(self, data: object, name: str) -> Table:
-        """Return a validated table; without centering it must not be negative."""
-        return Table.of(data, name) if self.center else nonnegative_table(data, name)
-
-    def _validated(self, Y: object) -> Table:
-        """Return a table to reconstruct, checked."""
-        check_is_fitted(self)
-        self.check()
-        self._check_shape()
-        table = self._table(Y, "Y")
-        check_series(table, self.form_, self._rows.shape[1], "Y")
-        if len(table.values) < self.window:
-            raise ValueError(
-                f"Y has {len(table.values)} rows, needed is a window of {self.window} at least."
-            )
-        return table
-
-    def _reconstructed(self, values: NDArray) -> NDArray:
-        """Return the mean of all windows over each row, of those that hold an observed entry."""
-        total, count = np.zeros_like(values), np.zeros((len(values), 1))
-        algorithm, start = self._algorithm(self.alpha), 0
-        n_blocks = -(-(len(values) - self.window + 1) // WINDOWS_AT_ONCE)
-        blocks = windows(self.levels_.apply(values), self.window, WINDOWS_AT_ONCE)
-        for rows in track(blocks, n_blocks, "coding windows"):
-            seen = ~np.isnan(rows).all(axis=1)
-            reconstruction = self._from_atoms(rows, algorithm)
-            for lag in range(self.window):
-                place = slice(start + lag, start + lag + len(rows))
-                total[place] += np.where(seen[:, None], reconstruction[:, lag], 0)
-                count[place, 0] += seen
-            start += len(rows)
-        mean = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
-        return self.levels_.undo(mean)
-
-    def _algorithm(self, alpha: float) -> Algorithm:
-        """Return the parts that code windows; checked when the model was."""
-        return OnlineNMF(self.n_components, alpha=alpha, ridge=self.ridge).algorithm_
-
-    def _from_atoms(self, rows: NDArray, algorithm: Algorithm) -> NDArray:
-        """Return reconstructions of windows from their observed entries, in the units of atoms.
-
-        NaN in unknown series.
-        """
-        dictionary = self.learner_.state_.dictionary
-        codes = encode_exactly(
-            algorithm.coder, observe(rows, missing=True), dictionary, algorithm.objective
-        )
-        return np.where(self._seen, self._shaped(dictionary.decode(codes.values)), np.nan)
-
-    def _shaped(self, rows: NDArray) -> NDArray:
-        """Return rows as windows, (n, window, n_series)."""
-        return rows.reshape(len(rows), -1, self._rows.shape[1])
-
-    def _check_shape(self) -> None:
-        """Refuse settings of another shape than what was learned."""
-        if self.__sklearn_is_fitted__():
-            check_size(self, len(self.learner_.components_))
-            learned = self.learner_.n_features_in_ // self._rows.shape[1]
-            if self.window != learned:
-                raise ValueError(
-                    f"window is {self.window}, the atoms have {learned} times; call fit to start "
-                    "anew."
-                )
-        if not self.center and (self.levels_.offset.any() or (self.levels_.scale != 1).any()):
-            raise ValueError(
-                "center is False, the atoms were learned with center=True; call fit to start anew."
-            )
-
 
 MAX_NAMED = 10  # series in a warning
 
@@ -193,18 +48,24 @@ class SeriesForecast(SeriesReconstruction):
     _first_honest: int
     _known: LastKnown
     _lag_errors: NDArray
+    head: str | Head | None
+    _head: HeadState | None
+    _ahead_rows: NDArray | None
 
-    def predict(self, horizon: int = 1) -> Any:
+    def predict(self, horizon: int = 1, *, exogenous: Samples | None = None) -> Any:
         """Predict the next rows, each from those before it and the predictions so far.
 
         This is Algorithm 2, applied recursively, with the share ``correction`` of what the atoms
-        leave of the row before added to each prediction. A series of which the last ``window - 1``
+        leave of the row before added to each prediction; with a head it is the forecast of that. A
+        series of which the last ``window - 1``
         rows hold nothing is forecast at its last observed value.
 
         Parameters
         ----------
         horizon : int, default=1
             Rows to predict.
+        exogenous : table of shape (at least horizon, n_known), optional
+            Columns that are known ahead, if `fit` had some.
 
         Returns
         -------
@@ -221,9 +82,11 @@ class SeriesForecast(SeriesReconstruction):
         self._check_horizon(horizon)
         self._warn_of_loss()
         self._warn_of_silence()
-        return self._ahead(self._extrapolated(horizon, self._algorithm(self.forecast_alpha)))
+        return self._ahead(self._forecast(horizon, exogenous))
 
-    def predict_interval(self, horizon: int = 1, coverage: float = 0.9) -> Interval:
+    def predict_interval(
+        self, horizon: int = 1, coverage: float = 0.9, *, exogenous: Samples | None = None
+    ) -> Interval:
         """Return bands around `predict`.
 
         They are as wide as the honest errors of the last one-step predictions ask for.
@@ -234,17 +97,23 @@ class SeriesForecast(SeriesReconstruction):
         the step, as if errors were independent and added up. Where a series is forecast at its
         last observed value, the steps count from that.
 
+        With a head the band of each step has the width of the last 200 errors at that step. Steps
+        that are not judged (`Head.horizon`) are widened by the square root.
+
         Parameters
         ----------
         horizon : int, default=1
             Rows to predict.
         coverage : float, default=0.9
             Above 0 and below 1.
+        exogenous : table of shape (at least horizon, n_known), optional
+            As in `predict`.
 
         Returns
         -------
         Interval
-            ``low`` (without centering not below 0) and ``high``, each of shape (horizon, n_series).
+            ``low`` (without centering or a head not below 0) and ``high``, each of shape (horizon,
+            n_series).
             NaN for series with too few honest predictions: coverage / (1 - coverage) are needed.
 
         Raises
@@ -264,22 +133,28 @@ class SeriesForecast(SeriesReconstruction):
         self._warn_of_silence()
         silent = self._silent()
         width = self._widths(silent, coverage)
-        middle = self._extrapolated(horizon, self._algorithm(self.forecast_alpha))
+        middle = self._forecast(horizon, exogenous)
         steps = np.arange(1, horizon + 1)[:, None] + np.where(silent, self._known.ages, 0)
         reach = np.sqrt(steps) * width
+        if self.head is not None:
+            bands = _series_head.half_bands(self, horizon, coverage)
+            reach = np.where(silent, reach, bands)
         low = np.maximum(middle - reach, self._floor)
         return Interval(self._ahead(low), self._ahead(middle + reach))
 
     def _widths(self, silent: NDArray, coverage: float) -> NDArray:
         """Return half the width of each band one step ahead; NaN for unknown series."""
-        rows, steps = self._honest()
-        width = half_widths(steps - rows, coverage)
+        if self.head is not None:
+            width = _series_head.half_bands(self, 1, coverage)[0]
+        else:
+            rows, steps = self._honest()
+            width = half_widths(steps - rows, coverage)
         width[silent] = half_widths(self._known.errors[:, silent], coverage)
         known = self._seen | silent
         short = known & np.isnan(width)
         if short.any():
             needed = (
-                f"coverage={coverage!r} needs at least {n_errors_needed(coverage)} honest one-step "
+                f"coverage={coverage!r} needs at least {min_errors(coverage)} honest one-step "
                 "predictions of each series"
             )
             if not (known & ~short).any():
@@ -310,7 +185,7 @@ class SeriesForecast(SeriesReconstruction):
     @property
     def _floor(self) -> float:
         """The smallest value of forecasts."""
-        return -np.inf if self.center else 0.0
+        return -np.inf if self.center or self.head is not None else 0.0
 
     def _honest(self) -> tuple[NDArray, NDArray]:
         """Return the last rows, and the honest predictions of them."""
@@ -334,6 +209,64 @@ class SeriesForecast(SeriesReconstruction):
         first = self._n_rows - len(self._steps)
         seen = honest & (np.arange(first, self._n_rows) < self._first_honest)
         return np.where(seen[:, None], np.nan, self._steps)
+
+    def _forecast(self, horizon: int, exogenous: object) -> NDArray:
+        """Return the forecast of the next rows, by the head if there is one."""
+        had = 0 if self._ahead_rows is None else self._ahead_rows.shape[1]
+        known = np.empty((horizon, 0))
+        if exogenous is not None:
+            known = Table.of(exogenous, "exogenous").values[:horizon]
+        if known.shape != (horizon, had) or np.isnan(known).any():
+            raise ValueError(
+                f"exogenous must have {horizon} rows of {counted(had, 'column')} without NaN, got "
+                f"{known.shape}."
+            )
+        if self.head is None:
+            return self._extrapolated(horizon, self._algorithm(self.forecast_alpha))
+        made = _series_head.forecast(self, horizon, known)
+        return np.where(self._silent(), self._known.values, made)
+
+    def _next_row(self, algorithm: Algorithm, ahead: NDArray) -> NDArray:
+        """Return the prediction of the next row, by the head if there is one."""
+        if self.head is None:
+            return self._extrapolated(1, algorithm)
+        made = _series_head.foretold(self, ahead)[:1]
+        return np.where(self._silent(), self._known.values, made)
+
+    def _count(self, seen: dict[str, Any], ahead: NDArray) -> None:
+        """Count a row as seen, and let the head learn from it."""
+        self.__dict__.update(seen)
+        if self.head is not None:
+            _series_head.learned(self, self._rows[-1], ahead)
+
+    def _known_ahead(self, exogenous: object, n: int, *, first: bool = True) -> NDArray:
+        """Return the columns known ahead, (at least n, n_known)."""
+        given = None if exogenous is None else Table.of(exogenous, "exogenous").values
+        had = None if first else self._ahead_rows
+        n_known = 0 if given is None else given.shape[1]
+        if given is not None and self.head is None:
+            raise ValueError("exogenous is for the head; give head='mix'.")
+        if not first and n_known != (0 if had is None else had.shape[1]):
+            raise ValueError(
+                f"exogenous has {n_known} columns, needed are {0 if had is None else had.shape[1]}."
+            )
+        if given is None:
+            return np.empty((n, 0))
+        if len(given) < n or np.isnan(given).any():
+            raise ValueError(
+                f"exogenous must have a row for each of the {n} rows of Y, without NaN."
+            )
+        if first:
+            self._ahead_rows = given[:0]
+        return given
+
+    def _waited(self, ahead: NDArray, n: int) -> NDArray:
+        """Return what is known ahead of the ``n`` rows that wait, and keep it with them."""
+        if self._ahead_rows is None:
+            return np.empty((n, 0))
+        ahead = np.concatenate([self._ahead_rows[:n], ahead])
+        self._ahead_rows = ahead[:n]
+        return ahead
 
     def _extrapolated(self, horizon: int, algorithm: Algorithm) -> NDArray:
         """Return predictions: the last ``window - 1`` rows are coded, and decoded with one more."""
@@ -381,6 +314,11 @@ class SeriesForecast(SeriesReconstruction):
                 stacklevel=3,
             )
 
+    def _note_times(self, times: Times | None, n: int) -> None:
+        """Note that the last row was taken ``n`` steps after the last of these times."""
+        if times is not None and n:
+            self.form_ = replace(self.form_, times=times.moved(n))
+
     def _ahead(self, values: NDArray) -> Any:
         times = self.form_.times
         return self.form_.wrap(values, None if times is None else times.at(1, len(values)))
@@ -395,3 +333,11 @@ class SeriesForecast(SeriesReconstruction):
         check_is_fitted(self)
         check_count("horizon", horizon, 1)
         self._check_shape()
+
+    def _check_shape(self) -> None:
+        """Refuse settings of another shape than what was learned, and another head."""
+        super()._check_shape()
+        if (self.head is None) != (self._head is None):
+            raise ValueError("head was set or taken away after learning; call fit to start anew.")
+        if self._head is not None and not _series_head.fits(self):
+            raise ValueError("head or season is another than the one that learned; call fit.")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import RandomSource, generator
 from atomstream.base.fields import array, count, number, one_of, part
-from atomstream.domains.walks.label_index import StateIndex, check_weights_of
+from atomstream.domains.walks.states import StateIndex, check_weights_of
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._parameters import SCALINGS

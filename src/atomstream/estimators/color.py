@@ -12,11 +12,10 @@ from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import RandomSource
-from atomstream.domains.images.overlap import strips
-from atomstream.domains.images.patch_classes import PatchClassifier
-from atomstream.domains.images.patch_network import ConvolutionalClassifier
+from atomstream.domains.images.classifiers import ConvolutionalClassifier, PatchClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white
+from atomstream.domains.images.reconstruction import strips
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import Estimator, estimator

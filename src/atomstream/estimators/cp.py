@@ -15,7 +15,7 @@ from atomstream.base.checks import RandomSource
 from atomstream.base.fields import number
 from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.dictionaries.loadings import Loadings, ModeSets
-from atomstream.domains.tensors.axes import Axes
+from atomstream.domains.tensors import Axes
 from atomstream.estimators import _parameters
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._cp_loadings import (

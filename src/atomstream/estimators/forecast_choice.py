@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.progress import track
-from atomstream.domains.series.persistence import rms
+from atomstream.domains.series.levels import rms
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.progress import track
-from atomstream.domains.images.overlap import whole
 from atomstream.domains.images.pixels import (
     as_image,
     check_white,
@@ -21,7 +20,7 @@ from atomstream.domains.images.pixels import (
     where_observed,
     white,
 )
-from atomstream.domains.images.restoration import add_means, complete_image, denoise_image
+from atomstream.domains.images.reconstruction import add_means, complete_image, denoise_image, whole
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import blame
 from atomstream.estimators._patch_learning import PatchLearning

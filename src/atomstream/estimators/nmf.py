@@ -39,8 +39,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
     n_components : int, default=20
         Number of atoms.
     loss : str or loss part, default="squared"
-        "squared", "kl" (counts), "is" (power spectra), "hellinger", "huber", "l1", "l2" (outliers),
-        a member of a family ("beta:0.5", "alpha:2", "huber:30"), or a part of `atomstream.losses`;
+        "squared", "kl" (counts), "is" (power spectra), "hellinger", "trimmed", "huber", "l1", "l2"
+        (outliers), a member of a family ("beta:0.5", "alpha:2", "huber:30", "trimmed:50"), or a
+        part of `atomstream.losses`;
         ``loss__zeros`` is what happens to zeros where the loss is infinite at them.
     updater : {"auto", "majorise", "spsg"} or part of `atomstream.updates`, default="auto"
         "spsg" takes the projected stochastic subgradient steps of the paper, with its sets. "auto"
@@ -203,7 +204,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         return self.inverse_transform(self.transform(X))
 
     def outliers(self, X: Samples) -> NDArray:
-        """Return the errors of entries beyond the threshold of the Huber loss.
+        """Return the errors of entries beyond the threshold of a trimmed or of the Huber loss.
 
         Parameters
         ----------
@@ -212,7 +213,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Absolute errors above ``delta``; 0 elsewhere and where entries are missing.
+            Absolute errors beyond the threshold, ``delta`` under Huber's loss; 0 elsewhere and
+            where entries are missing. ``model.outliers(X) > 0`` is the mask of the outliers.
 
         Raises
         ------
@@ -220,17 +222,22 @@ class OnlineNMF(_OnlineMatrixFactorization):
             For models with another loss.
         """
         check_is_fitted(self)
-        loss = self.algorithm_.objective.loss
-        if not isinstance(loss, Huber):
+        loss: Any = self.algorithm_.objective.loss
+        if not loss.trims and not isinstance(loss, Huber):
             raise ValueError(
-                f"outliers needs the threshold of loss='huber', got {loss!r}; clean works for "
-                "every loss."
+                f"outliers needs the threshold of loss='trimmed' or 'huber', got {loss!r}; clean "
+                "works for every loss."
             )
         batch = self._batch(X)
         reconstruction = self.state_.dictionary.decode(self._encode(batch).values)
         samples = batch.X.toarray() if sp.issparse(batch.X) else batch.complete(reconstruction)
         error = np.abs(samples - reconstruction)
-        return np.where(error > loss.delta, error, error.dtype.type(0))
+        limit = (
+            loss.delta
+            if not loss.trims
+            else loss.at(self.state_.dictionary).thresholds(error, batch.mask)
+        )
+        return np.where(error > limit, error, error.dtype.type(0))
 
     def _in_domain(self, X: Any) -> Any:
         """Return rows that the loss takes: zeros raised where it is infinite at them."""

@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from atomstream.base.checks import RandomSource, check_count, generator
 from atomstream.base.matrices import Samples, checked_numbers
 from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.regions import regions_of
+from atomstream.domains.networks.network import Network, regions_of
 from atomstream.estimators._given import are_shards, check_no_shards
 from atomstream.estimators._network_reconstruction import ChainShard
 from atomstream.estimators._rank_choice import RankChoice

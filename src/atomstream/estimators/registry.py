@@ -35,6 +35,7 @@ from atomstream.losses import (
     KullbackLeibler,
     Loss,
     Squared,
+    Trimmed,
 )
 from atomstream.penalties.ball import NonnegativeBall, UnitBall, UnitSphere
 from atomstream.penalties.base import Penalty
@@ -54,6 +55,7 @@ from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.majorise import Majorise
 from atomstream.updates.subgradient import SubgradientStep
+from atomstream.updates.trimmed_descent import TrimmedDescent
 
 # A choice is a name or the part itself.
 CoderChoice: TypeAlias = str | Coder
@@ -71,9 +73,15 @@ LOSSES: dict[str, Callable[[], Any]] = {
     "huber": Huber,
     "l1": L1,
     "l2": L2,
+    "trimmed": Trimmed,
 }
 THEIR_LOSSES = {"frobenius": "squared", "kullback-leibler": "kl", "itakura-saito": "is"}
-FAMILIES: dict[str, Callable[[float], Any]] = {"alpha": Alpha, "beta": Beta, "huber": Huber}
+FAMILIES: dict[str, Callable[[float], Any]] = {
+    "alpha": Alpha,
+    "beta": Beta,
+    "huber": Huber,
+    "trimmed": Trimmed,
+}
 MEMBERS: dict[Any, Any] = {
     Beta(2): Squared(),
     Beta(1): KullbackLeibler(),
@@ -244,6 +252,8 @@ def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: fl
     auto: Any = Majorise if loss.exponents else SubgradientStep
     if loss.quadratic:
         auto = BlockCoordinate
+    elif loss.trims:
+        auto = TrimmedDescent
     elif loss.exponents and loss.robust:
         auto = partial(Majorise, folds=2)
     known = {**UPDATERS, "auto": auto}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import KW_ONLY, field, replace
+from dataclasses import KW_ONLY, field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -19,10 +19,11 @@ from atomstream.domains.series.frames import (
     labels_on,
     n_shared,
 )
-from atomstream.domains.series.levels import LastKnown, Levels
-from atomstream.domains.series.persistence import compared, no_errors
+from atomstream.domains.series.head import Head
+from atomstream.domains.series.head_state import HeadState
+from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors
 from atomstream.domains.series.time_index import Times
-from atomstream.estimators import _parameters
+from atomstream.estimators import _parameters, _series_head
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import estimator, view
 from atomstream.estimators._learner_inside import drawn_seed
@@ -74,10 +75,18 @@ class SeriesDictionary(SeriesForecast):
         Strength of the l1 penalty on the codes of predictions.
     correction : float, default=1.0
         Share, from 0 to 1, of what the atoms leave of the last row that is added to the prediction
-        of the next (an intercept correction): with 1 the atoms predict the change, with 0 the row.
+        of the next (an intercept correction): with 1 atoms predict the change, with 0 the row.
     center : bool, default=True
         Whether each series is learned relative to an offset and in a scale of its own. Without it
         the data must not be negative, and forecasts are not.
+    head : str or Head, optional
+        What forecasts; by default the atoms. "mix" weighs simple forecasters by their past errors
+        in each series at each step ahead: regressions on lags ("ridge"), exponential "smoothing",
+        both persistences ("persistence", "seasonal"), and the dynamics of "codes". Each can be
+        asked for alone; "mean" is the plain mean without codes. Then the atoms learn once in
+        ``window`` rows.
+    season : int, optional
+        Rows in a season, which the head then uses.
     schedule : str or callable, default=Constant(weight=1.0)
         Of the online phase, as in `OnlineNMF`. The default follows the last ``memory`` rows and
         forgets those before, so that no convergence theorem covers it. "power" keeps all of the
@@ -118,8 +127,8 @@ class SeriesDictionary(SeriesForecast):
     Raises
     ------
     ValueError
-        For settings out of range, tables that are infinite, of another width or (without centering)
-        negative, and times that come twice, go backwards or leave gaps; the model stays as it was.
+        For settings out of range, tables that are infinite, of another width or (not centered)
+        negative, and times that repeat, go backwards or leave gaps; the model stays as it was.
 
     References
     ----------
@@ -151,6 +160,8 @@ class SeriesDictionary(SeriesForecast):
         *(count("_n_rows"), count("_first_honest"), count("_seed"), array("_seen", "d", bool)),
         array("_lag_errors", "4 m", np.float64, at_least=0, finite=True),
         *(part("levels_", Levels), part("_known", LastKnown)),
+        part("_head", HeadState, optional=True),
+        array("_ahead_rows", "ahead columns", np.float64, optional=True),
     )
 
     learner_: OnlineNMF = field(init=False)
@@ -160,6 +171,8 @@ class SeriesDictionary(SeriesForecast):
     _steps: NDArray = field(init=False)
     _n_rows: int = field(init=False)
     _seen: NDArray = field(init=False)
+    _head: HeadState | None = field(init=False, default=None)
+    _ahead_rows: NDArray | None = field(init=False, default=None)
 
     atoms_ = view("components_", "The same as `components_`.")
     n_rows_ = view("_n_rows", "Number of rows learned from.")
@@ -173,6 +186,8 @@ class SeriesDictionary(SeriesForecast):
     forecast_alpha: float = 0.0
     correction: float = 1.0
     center: bool = True
+    head: str | Head | None = None
+    season: int | None = None
     schedule: ScheduleChoice = FOLLOWING
     n_init: int | None = None
     n_init_batches: int = 20
@@ -181,7 +196,14 @@ class SeriesDictionary(SeriesForecast):
 
     # -- learning
 
-    def fit(self, Y: object, y: object = None, *, init: Samples | None = None) -> Self:
+    def fit(
+        self,
+        Y: object,
+        y: object = None,
+        *,
+        init: Samples | None = None,
+        exogenous: Samples | None = None,
+    ) -> Self:
         """Learn from scratch: initialise, then follow the rows of the table.
 
         Parameters
@@ -193,6 +215,9 @@ class SeriesDictionary(SeriesForecast):
             What the initialisation sees instead of the first rows: another table of the same
             series. Predictions count as honest after the last row of Y that it holds: by their
             dates where both have some, else by their values.
+        exogenous : table of shape (at least n_times, n_known), optional
+            Columns known ahead, for the head, without NaN: the rows of Y and as many more as are
+            known. Later steps are judged, and so weighed, only where these are there.
         """
         with Transaction(self):
             self.check()
@@ -210,14 +235,15 @@ class SeriesDictionary(SeriesForecast):
                     "or choose a smaller window or n_init."
                 )
             self._begin(table)
+            ahead = self._known_ahead(exogenous, len(table.values))
             if other is not None:
                 self._initialise(other.values)
                 self._first_honest = n_shared(table, other)
-            self._learn(table.values)
+            self._learn(table.values, ahead)
             self._note_times(table.form.times, self._n_rows - len(table.values))
         return self
 
-    def partial_fit(self, Y: object, y: object = None) -> Self:
+    def partial_fit(self, Y: object, y: object = None, *, exogenous: Samples | None = None) -> Self:
         """Go on with new rows; the first ones wait until there are enough for the initialisation.
 
         Parameters
@@ -225,6 +251,8 @@ class SeriesDictionary(SeriesForecast):
         Y : array, frame or xarray.DataArray of shape (n_times, n_series)
             Rows of a frame must follow the last ones in time.
         y : ignored
+        exogenous : table of shape (at least n_times, n_known), optional
+            As in `fit`; its first row is that of the first row of Y.
         """
         with Transaction(self):
             self.check()
@@ -233,18 +261,14 @@ class SeriesDictionary(SeriesForecast):
             if first:
                 self._begin(table)
             check_series(table, self.form_, self._rows.shape[1], "Y")
+            ahead = self._known_ahead(exogenous, len(table.values), first=first)
             times, before = self.form_.times, self._n_rows
             if times is not None and table.labels is not None and not first:
                 times.check_following(labels_on(table, self.form_))
-            self._learn(table.values)
+            self._learn(table.values, ahead)
             n_learned = self._n_rows - before
             self._note_times(times, n_learned - len(table.values) if first else n_learned)
         return self
-
-    def _note_times(self, times: Times | None, n: int) -> None:
-        """Note that the last row was taken ``n`` steps after the last of these times."""
-        if times is not None and n:
-            self.form_ = replace(self.form_, times=times.moved(n))
 
     def _begin(self, table: Table) -> None:
         """Start a run that has seen nothing."""
@@ -259,6 +283,7 @@ class SeriesDictionary(SeriesForecast):
         self._seen = np.zeros(d, dtype=bool)
         self.levels_ = Levels.unknown(d) if self.center else Levels.identity(d)
         self._known = LastKnown.nothing(d, self._memory)
+        self._head, self._ahead_rows = None, None
         self._seed = drawn_seed(self.random_state)
 
     def _initialise(self, values: NDArray) -> None:
@@ -284,28 +309,33 @@ class SeriesDictionary(SeriesForecast):
             self._seen = self._seen | ~np.isnan(values).all(axis=0)
         self.learner_ = learner
 
-    def _learn(self, values: NDArray) -> None:
+    def _learn(self, values: NDArray, ahead: NDArray) -> None:
         """Take in rows; where no dictionary is there yet, wait until there are enough."""
         if "learner_" not in self.__dict__:
             values = np.concatenate([self._rows, values])
+            ahead = self._waited(ahead, len(values))
             self._n_rows, self._rows = len(values), values
             if len(values) < self._n_init:
                 return
             self._initialise(values[: self._n_init])
             self._first_honest = self._n_init if self.n_init_batches else 0
             self._n_rows, self._rows = 0, values[:0]
+            self._waited(ahead[:0], 0)
+        if self.head is not None:
+            self._head = _series_head.to_learn(self, values[: self._n_init])
         self._check_shape()
         penalties = {"alpha": self.alpha, "ridge": self.ridge}
-        self._teach(self._moments(values), len(values), schedule=self.schedule, **penalties)
+        self._teach(self._moments(values, ahead), len(values), schedule=self.schedule, **penalties)
 
-    def _moments(self, values: NDArray) -> Generator[NDArray]:
+    def _moments(self, values: NDArray, ahead: NDArray) -> Generator[NDArray]:
         """Yield for every row, once it has been predicted, all windows of the last rows (2.4).
 
-        The row counts as seen when the learner has learned the batch, not before.
+        The row counts as seen when the learner has learned the batch, not before. With a head it
+        learns once in a window.
         """
         algorithm = self._algorithm(self.forecast_alpha)
-        for row in values:
-            step = self._extrapolated(1, algorithm)
+        for place, row in enumerate(values):
+            step = self._next_row(algorithm, ahead[place:])
             rows = np.concatenate([self._rows, row[None]])[-(self._memory + self.window) :]
             steps = np.concatenate([self._steps, step])[-self._memory :]
             levels = self.levels_.following(rows, self.window)
@@ -317,15 +347,16 @@ class SeriesDictionary(SeriesForecast):
                 errors = step[0] - row
                 seen["_lag_errors"] = compared(self._lag_errors, row, step[0], self._rows)
             seen["_known"] = self._known.after(row, errors)
-            if len(near) < self.window or np.isnan(near).all():
-                self.__dict__.update(seen)
-                continue
             n_steps = self._n_steps
+            rests = self.head is not None and (self._n_rows + 1) % self.window
+            if len(near) < self.window or np.isnan(near).all() or rests:
+                self._count(seen, ahead[place:])
+                continue
             try:
                 yield next(windows(near, self.window, self._memory))
             finally:
                 if self._n_steps > n_steps:
-                    self.__dict__.update(seen)
+                    self._count(seen, ahead[place:])
 
     # -- what was learned
 
@@ -344,6 +375,8 @@ class SeriesDictionary(SeriesForecast):
     def check(self) -> None:
         """Refuse settings out of range."""
         super().check()
+        if self.head is not None:
+            _series_head.check_head(self)
         for name in ("memory", "n_init"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), self.window)
@@ -360,5 +393,7 @@ class SeriesDictionary(SeriesForecast):
         good &= self.center or not (rows < 0).any()
         if "learner_" in vars(self) and self.__sklearn_is_fitted__():
             good &= self.components_.shape == (self.n_components, self.window, d)
+        good &= (self.head is None) == (self._head is None) or "learner_" not in vars(self)
+        good &= self._head is None or _series_head.fits(self)
         if not good:
             raise ValueError("rows, predictions or atoms that do not fit together")

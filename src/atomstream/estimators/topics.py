@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.fields import part
 from atomstream.base.matrices import checked_numbers
-from atomstream.domains.text.documents import check_documents
 from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
-from atomstream.domains.text.vocabulary import Vocabulary, blocks_of
+from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import estimator

@@ -11,7 +11,7 @@ from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import RandomSource
-from atomstream.domains.walks.factors import WalkFactors
+from atomstream.domains.walks.states import WalkFactors
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import view
 from atomstream.estimators._walk_learning import WalkLearning

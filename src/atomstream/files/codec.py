@@ -141,6 +141,12 @@ def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[
         ) from None
 
 
+def _added(kind: Any) -> set[str]:
+    """Return the optional fields of a value that its class has as None."""
+    said = [field for field in getattr(kind, "SAVED", ()) if not isinstance(field, str)]
+    return {it.name for it in said if it.optional and getattr(kind, it.name, it) is None}
+
+
 def _field_names(kind: Any) -> tuple[str, ...]:
     """Return the names of what makes up an instance."""
     return field_names(getattr(kind, "SAVED", ())) or tuple(field.name for field in fields(kind))
@@ -357,7 +363,9 @@ class Decoder:
     def _value(self, kind: Any, encoded: dict[str, Any]) -> Any:
         """Return a value that learning changes, made of its attributes."""
         values = self.fields(encoded)
-        if set(values) != set(_field_names(kind)):
+        absent = set(_field_names(kind)) - set(values)
+        # Files written before an optional field was added hold nothing of it.
+        if len(values) + len(absent) != len(_field_names(kind)) or not absent <= _added(kind):
             raise ValueError(f"a {kind.__name__} of {sorted(values)}")
         made: Any = object.__new__(kind)
         vars(made).update(values)

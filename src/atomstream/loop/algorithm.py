@@ -91,7 +91,8 @@ def absorb(delta: Delta, state: State, clock: Clock) -> None:
     state.memory.absorb(delta, clock.tick(delta.mass))
     # Before the update: energies belong to the atoms that the codes were made with.
     energy = state.memory.atom_energy(state.dictionary)
-    state.usage.absorb(delta, energy, state.dictionary.gram())
+    spare = state.memory.spare(delta)
+    state.usage.absorb(delta, energy, state.dictionary.gram(), spare)
 
 
 def check_compatible(algorithm: Algorithm) -> None:

@@ -11,6 +11,7 @@ from atomstream.dictionaries.rows import Rows
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import cross_fit
 from atomstream.loop.settling import rounds
+from atomstream.loop.trimmed_start import trimmed_start
 from atomstream.losses import Squared
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
@@ -40,7 +41,8 @@ def first_dictionary(
         As in `starting_atoms`. "auto" means samples under the squared loss, and singular vectors
         mixed with the mean of the batch under others. For updaters that explain features by codes
         which have not seen them, samples refined by least squares stand against the latter, and
-        are taken if such codes leave a tenth less of the batch.
+        are taken if such codes leave a tenth less of the batch. Under a trimmed loss
+        `trimmed_start`.
     algorithm : Algorithm
         What learns from it.
     rng : numpy.random.Generator
@@ -48,6 +50,8 @@ def first_dictionary(
     objective = algorithm.objective
     made = partial(starting_atoms, batch, n_components, penalty=objective.atoms, rng=rng)
     soft = not objective.loss.quadratic
+    if how == "auto" and objective.loss.trims:
+        return trimmed_start(batch, n_components, algorithm, rng)
     if how != "auto":
         return Rows(made(how, soft=soft))
     if not soft:

@@ -24,6 +24,7 @@ from atomstream.loop.online import Progress, learn
 from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
+from atomstream.loop.short_runs import choose_start
 from atomstream.losses import Loss
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
@@ -119,16 +120,32 @@ class Learner:
 
         return learn(batches, *parts, follow)
 
-    def settle(self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any) -> int:
+    def settle(
+        self,
+        blocks: list[Batch],
+        after: Callable[[Progress], bool],
+        *,
+        choose: bool = False,
+        **limits: Any,
+    ) -> int:
         """Alternate over all of the data, as `rounds`; return the rounds unless ``after`` ended it.
 
-        Updaters that do not settle on data at hand make no round.
+        Updaters that do not settle on data at hand make no round. With ``choose`` the atoms at hand
+        stand against other starts, where entries have weights (`choose_start`). Without ``limits``
+        codes and atoms free of penalties are found entry by entry under Kullback-Leibler.
         """
         if not blocks or not self.algorithm.updater.descends_on_full_data:
             return 0
+        # Models that only read a stream do not load it.
+        from atomstream.loop.coordinates import coordinate_rounds, settles_by_coordinates
+
         n_rounds = 0
+        by_coordinates = not limits and settles_by_coordinates(blocks, self.algorithm)
+        road = coordinate_rounds if by_coordinates else rounds
         with one_blas_thread:
-            for progress in rounds(blocks, self.state, self.algorithm, self.clock, **limits):
+            if choose and any(block.has_entry_weights for block in blocks):
+                choose_start(blocks, self.state, self.algorithm, self.rng)
+            for progress in road(blocks, self.state, self.algorithm, self.clock, **limits):
                 n_rounds += 1
                 if self._note(progress, after):
                     return 0

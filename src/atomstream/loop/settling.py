@@ -18,6 +18,7 @@ from atomstream.problem.clock import Accuracy, Clock
 log = logging.getLogger(__name__)
 
 MIN_GAIN = 3e-4  # share of the objective that a round gains at least, unless it is the last one
+FINE_GAIN = 1e-5  # the same where entries have weights, under which rounds gain little for long
 EXACT = 0.03  # share of the first objective: what is below counts as that, for it may end at zero
 MAX_ROUNDS = 500  # rounds
 UPDATES = 3  # of the dictionary in a round
@@ -52,7 +53,8 @@ def rounds(
     most : int, default=500
         Rounds at most.
     gain : float, optional
-        Share of the objective, by default 3e-4: a round that gains less is the last one.
+        Share of the objective, by default 3e-4, with weights of entries 1e-5: a round that
+        gains less is the last one.
 
     Yields
     ------
@@ -60,7 +62,8 @@ def rounds(
         After every round, with the last block.
     """
     n_components, n_features = state.dictionary.shape
-    gain = MIN_GAIN if gain is None else gain
+    if gain is None:
+        gain = FINE_GAIN if any(batch.has_entry_weights for batch in batches) else MIN_GAIN
     redundant = n_components > max(n_features, MANY_ATOMS) and algorithm.objective.loss.quadratic
     accuracy = ROUGH if redundant else ACCURACY
     codes: list[Codes | None] = [None] * len(batches)

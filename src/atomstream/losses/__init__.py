@@ -2,7 +2,7 @@
 
 from atomstream.losses.base import Entrywise, Loss
 from atomstream.losses.divergences import Alpha, Beta, Hellinger, ItakuraSaito, KullbackLeibler
-from atomstream.losses.robust import L1, L2, Huber
+from atomstream.losses.robust import L1, L2, Huber, Trimmed, robust_scales
 from atomstream.losses.squared import Mahalanobis, Squared, squared_norms
 
 __all__ = [
@@ -18,5 +18,7 @@ __all__ = [
     "Loss",
     "Mahalanobis",
     "Squared",
+    "Trimmed",
+    "robust_scales",
     "squared_norms",
 ]

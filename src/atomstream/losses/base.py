@@ -38,6 +38,8 @@ class Loss(Part, ABC):
     robust : bool, default=False
         Whether it is meant for data with outliers. Learning is then cross-fitted, for no loss keeps
         atoms from copying outliers that the codes have seen (`atomstream.updates.Majorise`).
+    trims : bool, default=False
+        Whether entries beyond a threshold count as missing.
     piecewise_linear : bool, default=False
         Whether it is the sum of absolute errors, so that exact codes solve a linear program.
     precision : float, default=0.0
@@ -48,8 +50,13 @@ class Loss(Part, ABC):
     reconstruction: ClassVar[str] = "real"
     robust: ClassVar[bool] = False
     zeros: str = "floor"
+    trims: ClassVar[bool] = False
     piecewise_linear: ClassVar[bool] = False
     precision: ClassVar[float] = 0.0
+
+    def at(self, dictionary: Dictionary) -> Loss:
+        """Return the loss with what travels with a dictionary, such as a robust scale."""
+        return self
 
     @property
     def smoothness(self) -> float | None:

@@ -1,16 +1,18 @@
-"""Robust losses: Huber's, the sum of absolute errors, the length of the error."""
+"""Robust losses: Huber's, absolute errors, the length of the error, trimmed squares."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.parameters import number
+from atomstream.dictionaries.base import Dictionary
 from atomstream.losses.base import Entrywise, Loss, _double
 
+NORMAL = 1.4826  # standard deviations of a normal variable in its median absolute value
 MIN_ERROR_SHARE = 1e-6  # errors below this share of the data have the weight of that share
 
 
@@ -111,3 +113,81 @@ class L2(Loss):
             MIN_ERROR_SHARE * np.linalg.norm(X, axis=1, keepdims=True) + np.finfo(Y.dtype).tiny,
         )
         return weights * Y, weights * X
+
+
+@dataclass(frozen=True)
+class Trimmed(Entrywise):
+    r"""Half the squared error up to a threshold, constant beyond: outliers count as missing.
+
+    .. math:: \tfrac12 \min(e^2, t^2)
+
+    Entries beyond the threshold pull neither at codes nor at atoms. The threshold is given, or a
+    number of robust deviations: of the running scale of the stream, which travels with the
+    dictionary, and without one (atoms that were given) of the row's own errors.
+
+    Parameters
+    ----------
+    threshold : float, default=0.0
+        t in the units of the data; 0 means ``deviations`` times the scale.
+    deviations : float, default=3.0
+        Robust deviations, 1.4826 times the median absolute error, beyond which an entry is an
+        outlier.
+    """
+
+    threshold: float = 0.0
+    deviations: float = 3.0
+    robust: ClassVar[bool] = True
+    trims: ClassVar[bool] = True
+    BOUNDS: ClassVar = {"threshold": number(), "deviations": number(above=True)}
+
+    @property
+    def convex(self) -> bool:
+        """False: beyond the threshold the loss is flat."""
+        return False
+
+    def at(self, dictionary: Dictionary) -> Trimmed:
+        """Return the loss with the threshold that the scale of a dictionary gives."""
+        scale = getattr(dictionary, "scale", None)
+        if self.threshold or not scale:
+            return self
+        return replace(self, threshold=self.deviations * scale)
+
+    def thresholds(self, errors: NDArray, mask: NDArray | None = None) -> NDArray:
+        """Return the threshold of each row, (n_samples, 1), given its errors."""
+        if self.threshold:
+            return np.full((len(errors), 1), self.threshold)
+        return self.deviations * robust_scales(errors, mask)
+
+    def value(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return the loss of each row, in float64."""
+        errors = np.abs(_double(X) - _double(Y))
+        return 0.5 * (np.minimum(errors, self.thresholds(errors)) ** 2).sum(axis=1)
+
+    def entries(self, x: NDArray, y: NDArray) -> NDArray:
+        """Return the loss of each entry."""
+        errors = np.abs(x - y)
+        return 0.5 * np.minimum(errors, self.thresholds(errors)) ** 2
+
+    def gradient(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return the error y - x up to the threshold, 0 beyond."""
+        errors = Y - X
+        sizes = np.abs(errors)
+        return np.where(sizes <= self.thresholds(sizes), errors, errors.dtype.type(0))
+
+    def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
+        """Return 1 up to the threshold and 0 beyond."""
+        sizes = np.abs(Y - X)
+        return (sizes <= self.thresholds(sizes)).astype(Y.dtype)
+
+
+def robust_scales(errors: NDArray, mask: NDArray | None = None) -> NDArray:
+    """Return 1.4826 times the median absolute error of each row, (n_samples, 1)."""
+    sizes = np.abs(errors)
+    if mask is None:
+        return NORMAL * np.median(sizes, axis=1, keepdims=True)
+    seen = mask.any(axis=1)
+    scales = np.zeros((len(sizes), 1))
+    scales[seen] = NORMAL * np.nanmedian(
+        np.where(mask[seen], sizes[seen], np.nan), axis=1, keepdims=True
+    )
+    return scales

@@ -11,6 +11,7 @@ from atomstream.memory.gram import Aggregates, GramDelta, GramSums
 from atomstream.memory.majorant import Majorants, MajorantSums
 from atomstream.memory.majorant_delta import MajorantDelta
 from atomstream.memory.subgradient import Subgradient, SubgradientDelta, Subgradients
+from atomstream.memory.trimmed import TrimmedAggregates, TrimmedDelta, TrimmedSums
 from atomstream.memory.usage import Usage
 
 __all__ = [
@@ -26,5 +27,8 @@ __all__ = [
     "Subgradient",
     "SubgradientDelta",
     "Subgradients",
+    "TrimmedAggregates",
+    "TrimmedDelta",
+    "TrimmedSums",
     "Usage",
 ]

@@ -79,6 +79,10 @@ class Memory(ABC, Generic[DeltaT]):
         """
         return np.ones(dictionary.shape[0])
 
+    def spare(self, delta: DeltaT) -> float:
+        """Return how much energy of an atom no batch would miss; by default none."""
+        return 0.0
+
     def forget(self, atoms: NDArray) -> None:
         """Drop what is known of these atoms; by default nothing is."""
 

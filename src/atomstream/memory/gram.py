@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +15,11 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.low_rank import LowRank, Sums, blend
 from atomstream.losses import Loss, squared_norms
 from atomstream.memory.base import Delta, Memory, Statistics
+from atomstream.memory.by_feature import blended, energies, feature_sums, times
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Needs, Objective
+
+SPARE_SHARE = 0.01  # of the objective
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,9 @@ class GramDelta(Delta):
         Sum of w_i h_i' x_i.
     constant : float
         Sum of w_i (|x_i|^2 / 2 + penalty of h_i): what the surrogate holds besides the dictionary.
+    grams : ndarray of shape (n_blocks, n_components, n_components), optional
+        Where entries weigh differently, that sum for each feature or block of features
+        (`atomstream.memory.by_feature`).
     usage, objective, mass
         As in `Delta`.
     """
@@ -38,14 +44,24 @@ class GramDelta(Delta):
     gram: NDArray
     cross: Sums
     constant: float
+    grams: NDArray | None = None
+
+    def __add__(self, other: Self) -> Self:
+        names = [field.name for field in fields(self) if field.name != "grams"]
+        sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return type(self)(**sums, grams=blended(self, 1.0, other, 1.0))
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return (A D - B) / mass."""
+        if self.grams is not None:
+            atoms = dictionary.atoms().astype(np.float64)
+            return np.asarray((times(self.grams, atoms) - self.cross) / self.mass)
         return (self.gram @ dictionary.atoms().astype(np.float64) - self.cross) / self.mass
 
     def smoothness(self) -> float:
         """Return the largest eigenvalue of A / mass."""
-        return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass
+        grams = self.gram[None] if self.grams is None else self.grams
+        return float(np.linalg.eigvalsh(grams)[:, -1].max()) / self.mass
 
 
 class Aggregates(Memory[GramDelta]):
@@ -67,6 +83,9 @@ class Aggregates(Memory[GramDelta]):
         (`atomstream.dictionaries.low_rank`).
     constant : float
         The same average of |x|^2 / 2 + penalty of the code.
+    grams : ndarray of shape (n_blocks, n_components, n_components), optional
+        A of each feature, or block of features, from the first batch on whose entries weigh
+        differently; until then all features have A.
 
     References
     ----------
@@ -74,11 +93,13 @@ class Aggregates(Memory[GramDelta]):
        coding, JMLR 11, Algorithm 1. Ours is the transpose and is averaged.
     """
 
-    SAVED = (
+    SAVED: ClassVar[Any] = (
         array("gram", "r r"),
         either(array("cross", "r d"), part("cross", LowRank)),
         number("constant"),
+        array("grams", "b r r", optional=True),
     )
+    grams: NDArray | None = None
 
     def __init__(self, n_components: int, n_features: int, *, factored: bool = False) -> None:
         self.gram = np.zeros((n_components, n_components))
@@ -91,11 +112,17 @@ class Aggregates(Memory[GramDelta]):
 
     def absorb(self, delta: GramDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""
-        self._move(weight, delta.gram, delta.cross, delta.constant, delta.mass)
+        self._move(weight, delta, delta.mass)
 
     def atom_energy(self, dictionary: Dictionary) -> NDArray:
         """Return A_jj |d_j|^2: the mean energy of each atom's part, whatever the atom's length."""
+        if self.grams is not None:
+            return energies(self.grams, dictionary.atoms().astype(np.float64))
         return self.gram.diagonal() * dictionary.gram().diagonal()
+
+    def spare(self, delta: GramDelta) -> float:
+        """Return what would raise the objective of the batch by a hundredth at most."""
+        return 2 * SPARE_SHARE * delta.objective / delta.mass
 
     def forget(self, atoms: NDArray) -> None:
         """Clear rows and columns of A and rows of B."""
@@ -105,9 +132,10 @@ class Aggregates(Memory[GramDelta]):
 
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
-        vars(self).update(
-            gram=self.gram * scale * scale[:, None], cross=self.cross * scale[:, None]
-        )
+        squares = scale * scale[:, None]
+        vars(self).update(gram=self.gram * squares, cross=self.cross * scale[:, None])
+        if self.grams is not None:
+            self.grams = self.grams * squares
 
     def rescale_features(self, scale: NDArray, energy: NDArray) -> None:
         """Multiply every feature of the past by its number, where the codes stay as they are.
@@ -125,27 +153,38 @@ class Aggregates(Memory[GramDelta]):
         ----------
         Lyu, Needell, Balzano, eq. (17), halved; an upper bound of the loss at optimal codes.
         """
-        return float(
-            self.constant
-            + 0.5 * np.vdot(self.gram, dictionary.gram())
-            - dictionary.overlap(self.cross)
-        )
+        quadratic = _quadratic(self.gram, self.grams, dictionary)
+        return float(self.constant + quadratic - dictionary.overlap(self.cross))
 
     def merge(self, other: Self, share: float) -> None:
         """Move every average towards another memory's by its share of the mass."""
-        self._move(share, other.gram, other.cross, other.constant, 1.0)
+        self._move(share, other, 1.0)
 
-    def _move(
-        self, weight: float, gram: NDArray, cross: Sums, constant: float, mass: float
-    ) -> None:
+    def check_saved(self, **sizes: int) -> None:
+        """Refuse matrices of more blocks than there are features."""
+        if self.grams is not None and not 0 < len(self.grams) <= self.cross.shape[1]:
+            raise ValueError(f"matrices for {len(self.grams)} blocks of features")
+
+    def _move(self, weight: float, other: GramDelta | Aggregates, mass: float) -> None:
         # Sums over the batch become its averages: A = (1 - w) A + w H^T H / n, so that batches of
         # any size count by their mass alone.
-        share = weight / mass
+        share, keep = weight / mass, 1 - weight
+        grams = blended(self, keep, other, share)
         vars(self).update(
-            gram=(1 - weight) * self.gram + share * gram,
-            cross=blend(self.cross, 1 - weight, cross, share),
-            constant=(1 - weight) * self.constant + share * constant,
+            gram=keep * self.gram + share * other.gram,
+            cross=blend(self.cross, keep, other.cross, share),
+            constant=keep * self.constant + share * other.constant,
         )
+        if grams is not None or self.grams is not None:
+            self.grams = grams
+
+
+def _quadratic(gram: NDArray, grams: NDArray | None, dictionary: Dictionary) -> float:
+    """Return half the sum over features f of d_f A_f d_f'."""
+    if grams is None:
+        return 0.5 * float(np.vdot(gram, dictionary.gram()))
+    atoms = dictionary.atoms().astype(np.float64)
+    return 0.5 * float(np.vdot(times(grams, atoms), atoms))
 
 
 @dataclass(frozen=True)
@@ -163,11 +202,17 @@ class GramSums(Statistics[GramDelta, Aggregates]):
     :math:`\|Wx + (1 - W)hD - y\|^2` plus a constant, and touches it at y = hD, for it has the same
     slope there and no more curvature.
 
+    That makes atoms crawl where much is missing or weights are far apart. With ``by_feature`` every
+    feature has a Gram matrix of its own instead, and nothing is completed.
+
     Parameters
     ----------
     factored : bool, default=False
         Whether the cross sums of batches with fewer rows than there are atoms stay a product of
         codes and samples.
+    by_feature : bool, default=False
+        Whether batches whose entries weigh differently are measured by features
+        (`atomstream.memory.by_feature`), for updaters that read ``grams``.
 
     References
     ----------
@@ -176,6 +221,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
     """
 
     factored: bool = False
+    by_feature: bool = False
     needs: ClassVar[Needs] = {"loss": ("quadratic",)}
 
     def start(self, n_components: int, n_features: int, loss: Loss) -> Aggregates:
@@ -193,31 +239,23 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             If a sum is not finite: data too large for their type.
         """
         h = codes.values
+        cross: Sums
         unit, weighted = 1.0, h
         if batch.weights is not None:
             unit = float(batch.weights.max())  # weights must not leave the range of float32
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
-        # Missing entries are taken as the codes reconstruct them: the completed loss touches the
-        # observed one at these atoms and lies above it elsewhere.
-        X, constants = batch.X, 0.5 * batch.energy
-        if batch.mask is not None:
-            decoded = dictionary.decode(h)
-            X = batch.complete(decoded)
-            constants = 0.5 * squared_norms(X) + batch.slack(decoded)
-        cross: Sums
-        # With fewer rows than atoms the two factors are smaller than their product.
-        if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
-            cross = unit * LowRank(weighted.astype(np.float64), X)
+        if batch.mask is not None and self.by_feature:
+            weights = np.ones(len(h)) if batch.weights is None else batch.weights
+            parts = (batch.mask, h, weights, dictionary.decode(h))
+            grams, cross, constants = feature_sums(batch.X, *parts)
         else:
-            cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
-            if unit != 1:
-                cross = unit * cross.astype(np.float64)
+            grams, (cross, constants) = None, self._cross(batch, h, weighted, unit, dictionary)
         if objective.codes.l1 or objective.codes.l2:
             constants += objective.codes.elastic_net(h)
         constant = float(constants.sum() if batch.weights is None else constants @ batch.weights)
         # The sum of 1/2 |x - hD|^2 from sums alone; no reconstruction is formed.
-        fit = float(0.5 * np.vdot(gram, dictionary.gram()) - dictionary.overlap(cross))
+        fit = _quadratic(gram, grams, dictionary) - dictionary.overlap(cross)
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         if not np.isfinite(constant + fit):
             raise ValueError(
@@ -228,7 +266,25 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             gram=gram,
             cross=cross,
             constant=constant,
+            grams=grams,
             usage=usage,
             objective=constant + fit,
             mass=batch.mass,
         )
+
+    def _cross(
+        self, batch: Batch, h: NDArray, weighted: NDArray, unit: float, dictionary: Dictionary
+    ) -> tuple[Sums, NDArray]:
+        """Return the cross sums of completed samples, and what their losses hold besides."""
+        X, constants = batch.X, 0.5 * batch.energy
+        # Missing entries are taken as the codes reconstruct them: the completed loss touches the
+        # observed one at these atoms and lies above it elsewhere.
+        if batch.mask is not None:
+            decoded = dictionary.decode(h)
+            X = batch.complete(decoded)
+            constants = 0.5 * squared_norms(X) + batch.slack(decoded)
+        # With fewer rows than atoms the two factors are smaller than their product.
+        if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
+            return unit * LowRank(weighted.astype(np.float64), X), constants
+        cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
+        return (unit * cross.astype(np.float64) if unit != 1 else cross), constants

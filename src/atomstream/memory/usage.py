@@ -12,6 +12,7 @@ from atomstream.memory.base import Delta
 
 UNUSED = 1e-6  # an atom whose energy is below this share of the largest counts as unused
 SAME = 1e-6  # atoms whose cosine is nearer to 1 than this count as one
+ALIKE = 1e-3  # and than this, where a batch loses next to nothing without the weaker one
 
 
 class Usage:
@@ -32,7 +33,7 @@ class Usage:
         self.total = np.zeros(n_components)
         self.idle = np.zeros(n_components)
 
-    def absorb(self, delta: Delta, energy: NDArray, gram: NDArray) -> None:
+    def absorb(self, delta: Delta, energy: NDArray, gram: NDArray, spare: float = 0.0) -> None:
         """Count a batch.
 
         Parameters
@@ -42,8 +43,11 @@ class Usage:
             Energy of the atoms in the memory, the batch included.
         gram : ndarray of shape (n_components, n_components)
             Inner products of the atoms: one that repeats a stronger atom is of no use.
+        spare : float, default=0.0
+            Energy that an atom nearly parallel to a stronger one may have apart from it, and still
+            be of no use.
         """
-        used = (energy > UNUSED * energy.max()) & ~_repeats(gram, energy)
+        used = (energy > UNUSED * energy.max()) & ~_repeats(gram, energy, spare)
         # Counted in mass, so that patience means the same for batches of any size.
         idle = np.where(used, 0.0, self.idle + delta.mass)
         vars(self).update(total=self.total + delta.usage, idle=idle)
@@ -60,10 +64,15 @@ class Usage:
         vars(self).update(total=self.total + other.total, idle=np.minimum(self.idle, other.idle))
 
 
-def _repeats(gram: NDArray, energy: NDArray) -> NDArray:
+def _repeats(gram: NDArray, energy: NDArray, spare: float) -> NDArray:
     """Return which atoms point where one of more energy (or an earlier one of equal) points."""
     sizes, found = np.sqrt(gram.diagonal()), np.zeros(len(energy), bool)
-    same = gram > (1 - SAME) * sizes * sizes[:, None]
+    whole = sizes * sizes[:, None]
+    same = gram > (1 - SAME) * whole
+    if spare:
+        # The stronger atom takes over all of the weaker one but what is at right angles to it.
+        weaker = np.minimum(energy, energy[:, None])
+        same |= (gram > (1 - ALIKE) * whole) & (weaker * (whole**2 - gram**2) <= spare * whole**2)
     if np.count_nonzero(same) <= np.count_nonzero(sizes):  # each atom is like itself alone
         return found
     first, second = np.nonzero(np.triu(same, 1))

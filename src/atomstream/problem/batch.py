@@ -100,6 +100,16 @@ class Batch:
         return 0.5 * (spread * (self.X - reconstruction) ** 2).sum(axis=1, dtype=np.float64)
 
     @property
+    def weighs_entries(self) -> bool:
+        """Whether some entries of a row weigh more than others, or are missing."""
+        return self.mask is not None
+
+    @property
+    def has_entry_weights(self) -> bool:
+        """Whether entries have weights, and are not only observed or missing."""
+        return self.mask is not None and self.mask.dtype != bool
+
+    @property
     def seen(self) -> Any:
         """The samples by the weights of their entries; zeros where entries are missing."""
         if self.mask is None or self.mask.dtype == bool:

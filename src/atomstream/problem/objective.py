@@ -39,7 +39,7 @@ class Objective:
     def losses(self, batch: Batch, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return the loss of each sample at these codes, float64 of shape (n_samples,)."""
         if not self.loss.quadratic:
-            return losses(batch, codes, dictionary.atoms(), self.loss)
+            return losses(batch, codes, dictionary.atoms(), self.loss.at(dictionary))
         if sp.issparse(batch.X):
             return self.loss.sparse_value(batch.X, codes, dictionary)
         reconstruction = dictionary.decode(codes)

@@ -3,11 +3,10 @@
 from atomstream.domains.networks import motifs
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.samplers.base import Chain, MotifChain, samples
+from atomstream.samplers.base import Chain, MotifChain, RandomWalk, samples
 from atomstream.samplers.glauber import MotifGlauber, homomorphism_density, homomorphisms
 from atomstream.samplers.ising import IsingGibbs
 from atomstream.samplers.pivot import MotifPivot
-from atomstream.samplers.walk import RandomWalk
 
 __all__ = [
     "Chain",

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.exceptions import NetworkWarning
-from atomstream.samplers.base import MotifChain
+from atomstream.samplers.base import MotifChain, alias_table
 
 MAX_MAPS = 50_000_000  # maps that are looked at when copies are listed
 LARGEST = "give Network.largest_component() (on the command line --largest-component)"
@@ -130,20 +130,12 @@ class MotifGlauber(MotifChain[int]):
 
     @cached_property
     def _lists(self) -> tuple[NDArray, ...]:
-        weights = self.network.node_weights
-        lists = [
-            self._with_tables(matrix, weights) for matrix in (self.network.out, self.network.into)
-        ]
-        return (*lists[0], *lists[1], weights)
-
-    @staticmethod
-    def _with_tables(matrix: Any, node_weights: NDArray) -> tuple[NDArray, ...]:
-        """Return a neighbour list with alias tables, by which one edge alone draws a node."""
-        from atomstream._kernels.walk import alias_tables
-
-        table = np.zeros(matrix.nnz, dtype=np.uint64)
-        alias_tables(table, matrix.data * node_weights[matrix.indices], matrix.indptr)
-        return matrix.indptr, matrix.indices, matrix.data, table
+        """Neighbour lists with alias tables, by which one edge alone draws a node; node weights."""
+        lists, weights = [], self.network.node_weights
+        for matrix in (self.network.out, self.network.into):
+            table = alias_table(matrix.data * weights[matrix.indices], matrix.indptr)
+            lists += [matrix.indptr, matrix.indices, matrix.data, table]
+        return (*lists, weights)
 
     @cached_property
     def _dense(self) -> tuple[NDArray, NDArray, NDArray]:
@@ -211,10 +203,9 @@ def homomorphisms(
         weights = np.repeat(weights, len(nodes)) * network.node_weights[states[:, new]]
         for old in range(new + 1):
             for tail, head in {(old, new), (new, old)}:
-                if exponents[tail, head]:
-                    weights = (
-                        weights * dense[states[:, tail], states[:, head]] ** exponents[tail, head]
-                    )
+                # An exponent of 0 is no edge: the factor is 1, whatever the weight.
+                factor = dense[states[:, tail], states[:, head]]
+                weights = weights * factor ** exponents[tail, head]
         states, weights = states[weights > 0], weights[weights > 0]
     return states, weights
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,12 +65,8 @@ class IsingGibbs(Chain[int]):
     def __post_init__(self) -> None:
         # On a torus with a side of two a neighbour would count twice.
         least = 3 if self.boundary == "torus" else 1
-        whole = all(isinstance(side, Integral) for side in self.shape)
-        if (
-            len(self.shape) != 2
-            or not whole
-            or not least <= min(self.shape) <= max(self.shape) <= MAX_SIDE
-        ):
+        good = [isinstance(side, Integral) and least <= side <= MAX_SIDE for side in self.shape]
+        if good != [True, True]:
             raise ValueError(
                 f"IsingGibbs needs a shape of two sides of at least {least}, got {self.shape!r}."
             )
@@ -123,9 +120,8 @@ class IsingGibbs(Chain[int]):
 
     def probability(self, state: NDArray) -> NDArray:
         """Return for every site the probability that an update makes it 1."""
-        padded = np.pad(
-            state.astype(np.int64), 1, mode="wrap" if self.boundary == "torus" else "constant"
-        )
+        mode: Any = "wrap" if self.boundary == "torus" else "constant"
+        padded = np.pad(state.astype(np.int64), 1, mode=mode)
         around = padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]
         return self._table()[around + 4]
 
@@ -133,15 +129,10 @@ class IsingGibbs(Chain[int]):
         """Return the energy of each configuration: minus neighbours' products and field."""
         x = np.asarray(states, np.float64)
         down, right = x[..., 1:, :] * x[..., :-1, :], x[..., :, 1:] * x[..., :, :-1]
-        total = (
-            down.sum(axis=(-2, -1)) + right.sum(axis=(-2, -1)) + self.field * x.sum(axis=(-2, -1))
-        )
-        if self.boundary == "torus":
-            total = (
-                total
-                + (x[..., 0, :] * x[..., -1, :]).sum(axis=-1)
-                + (x[..., :, 0] * x[..., :, -1]).sum(axis=-1)
-            )
+        total = down.sum((-2, -1)) + right.sum((-2, -1)) + self.field * x.sum((-2, -1))
+        if self.boundary == "torus":  # the edges meet: rows first, then columns
+            total = total + (x[..., 0, :] * x[..., -1, :]).sum(-1)
+            total = total + (x[..., :, 0] * x[..., :, -1]).sum(-1)
         return -total
 
     def _table(self) -> NDArray:

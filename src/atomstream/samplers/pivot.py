@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.exceptions import NetworkWarning
-from atomstream.samplers.base import MotifChain
+from atomstream.samplers.base import MotifChain, alias_table
 from atomstream.samplers.glauber import LARGEST, copy_of
 
 
@@ -69,16 +69,12 @@ class MotifPivot(MotifChain[bool]):
         object.__setattr__(self, "network", Network.of(self.network, self.node_weights))
         object.__setattr__(self, "motif", Motif.of(self.motif))
         k, ends = self.motif.size, {tuple(sorted(edge[:2])) for edge in self.motif.edges}
-        joined = sp.csgraph.connected_components(
-            sp.csr_array(self.motif.adjacency()), connection="weak"
-        )[0]
-        if len(self.motif.edges) != k - 1 or len(ends) != k - 1 or joined != 1:
+        n_trees, _ = sp.csgraph.connected_components(self.motif.adjacency(), connection="weak")
+        if len(self.motif.edges) != k - 1 or len(ends) != k - 1 or n_trees != 1:
             raise ValueError(
                 "The pivot chain needs a motif that is a tree; use the Glauber chain for others."
             )
-        _, part = sp.csgraph.connected_components(
-            self.network.out, directed=True, connection="weak"
-        )
+        _, part = sp.csgraph.connected_components(self.network.out, connection="weak")
         n_parts = len(np.unique(part[self.root_weights > 0])) if k > 1 else 0
         if n_parts > 1:
             warnings.warn(
@@ -113,8 +109,7 @@ class MotifPivot(MotifChain[bool]):
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
         out, into = self.network.out, self.network.into
         lists = (out.indptr, out.indices, into.indptr, into.indices, self._tables)
-        walk = (*self._walk, self._ratio)
-        pivot(source_of(rng), state, found, thin, walk, self._tree[:3], lists)
+        pivot(source_of(rng), state, found, thin, self._walk, self._tree[:3], lists)
         return found, state
 
     @property
@@ -134,12 +129,8 @@ class MotifPivot(MotifChain[bool]):
         order = order[1:].astype(np.int64)
         parents = parents[order].astype(np.int64)
         outgoing = exponents[parents, order] > 0
-        return (
-            order,
-            parents,
-            outgoing,
-            np.where(outgoing, exponents[parents, order], exponents[order, parents]),
-        )
+        found = np.where(outgoing, exponents[parents, order], exponents[order, parents])
+        return order, parents, outgoing, found
 
     @cached_property
     def _heights(self) -> NDArray:
@@ -157,32 +148,23 @@ class MotifPivot(MotifChain[bool]):
     @cached_property
     def _tables(self) -> NDArray:
         """Alias tables of the children of each parent along its list, (k - 1, n_edges)."""
-        from atomstream._kernels.walk import alias_tables
-
         tables = np.zeros((self.motif.size - 1, self.network.out.nnz), dtype=np.uint64)
-        for table, (node, _, outgoing, exponent) in zip(
-            tables, zip(*self._tree, strict=True), strict=True
-        ):
+        for table, node, _, outgoing, exponent in zip(tables, *self._tree, strict=True):
             matrix = self.network.out if outgoing else self.network.into
             chances = matrix.data**exponent
             # Exact chances count what hangs below the child; without that the chain is cheaper and
-            # biased.
-            if not self.approximate:
-                chances = (
-                    chances * (self.network.node_weights * self._heights[node])[matrix.indices]
-                )
-            alias_tables(table, chances, matrix.indptr)
+            # biased, but it must not enter a node below which nothing can hang.
+            below = self.network.node_weights * self._heights[node]
+            chances = chances * (below > 0 if self.approximate else below)[matrix.indices]
+            table[:] = alias_table(chances, matrix.indptr)
         return tables
 
     @cached_property
-    def _walk(self) -> tuple[NDArray, NDArray]:
+    def _walk(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Neighbours that the root walks to, loops left out, and its law over their number."""
         joined = sp.csr_array(self.network.out + self.network.into)
         joined.setdiag(0)
         joined.eliminate_zeros()
         joined.sort_indices()
-        return joined.indptr, joined.indices
-
-    @cached_property
-    def _ratio(self) -> NDArray:
-        degrees = np.maximum(np.diff(self._walk[0]), 1)
-        return self.root_weights / degrees
+        degrees = np.maximum(np.diff(joined.indptr), 1)  # a node without neighbours stays
+        return joined.indptr, joined.indices, self.root_weights / degrees

@@ -6,3 +6,4 @@ from .block_coordinate import BlockCoordinate as BlockCoordinate
 from .loadings import LoadingSweep as LoadingSweep
 from .majorise import Majorise as Majorise
 from .subgradient import SubgradientStep as SubgradientStep
+from .trimmed_descent import TrimmedDescent as TrimmedDescent

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.fixed import Fixed, are_fixed
 from atomstream.dictionaries.rows import Rows
+from atomstream.memory.by_feature import features_per_block
 from atomstream.memory.gram import Aggregates, GramSums
 from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, kernel_form
@@ -20,6 +21,7 @@ from atomstream.updates.base import PATIENCE, CodedBatch, Updater
 
 WIDE = 1 << 19  # entries of a dictionary from which on products stay in the type of the data
 SHORT = 0.5  # atoms in the unit ball below this length are scaled up
+FEATURE_SWEEPS = 5  # over the atoms of each feature, where features have matrices of their own
 NOTHING = 1e-10  # but not below this: scaling up what rounding leaves would empty their memory
 
 
@@ -36,6 +38,10 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     would shrink forever, and codes grow. An atom shorter than one half is therefore scaled to
     length one, and its past codes with it (rows and columns of A, rows of B), which leaves the
     surrogate as it is. With damping the length of atoms is not free, and none is scaled.
+
+    Where entries weigh differently, or are missing, every feature has an A of its own, and atoms
+    take exact steps under these. Where codes may have any size the ball is then left out of the
+    steps, and atoms are scaled onto it.
 
     Parameters
     ----------
@@ -59,7 +65,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     fixed: Fixed = 0
     n_sweeps: int = 1
     patience: float = PATIENCE
-    statistics: ClassVar[GramSums] = GramSums()
+    statistics: ClassVar[GramSums] = GramSums(by_feature=True)
     needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
     descends_on_full_data: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
@@ -79,6 +85,13 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         atoms = atoms.astype(atoms.dtype if atoms.size >= WIDE else np.float64)
         # Once for all sweeps: it may be a product of two factors.
         cross = np.asarray(memory.cross)
+        if memory.grams is not None:
+            atoms = atoms.astype(np.float64)
+            scale = self._sweep_by_feature(atoms, memory.grams, cross, objective)
+            if scale is not None:
+                memory.rescale(scale)
+            state.dictionary.assign(atoms)
+            return
         for _ in range(self.n_sweeps):
             _sweep(atoms, memory.gram, cross, objective.atoms, self.damping, self.fixed)
         free = _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping
@@ -89,6 +102,42 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
             atoms /= scale[:, None]
             memory.rescale(scale)
         state.dictionary.assign(atoms)
+
+    def _sweep_by_feature(
+        self, atoms: NDArray, grams: NDArray, cross: NDArray, objective: Objective
+    ) -> NDArray | None:
+        """Sweep in place with a Gram matrix of each feature; return what to scale past codes by."""
+        penalty = objective.atoms
+        free = np.flatnonzero(~are_fixed(self.fixed, len(atoms)))
+        if penalty.shape is None:
+            for _ in range(self.n_sweeps):
+                plain_sweep_by_feature(atoms, grams, cross, penalty, self.damping, free)
+            return None
+        from atomstream._kernels.feature_sweeps import sweep_by_feature
+
+        scaled = not self.damping and _size_is_free(objective.codes, penalty, at_most=False)
+        l1, l2, low, high, radius, total = kernel_form(penalty)
+        # Where codes take up any scale a ball or a simplex only fixes a convention: atoms are found
+        # without it, feature by feature, and scaled onto it.
+        form = (l1, l2, low, high, np.inf, 0.0) if scaled else kernel_form(penalty)
+        if scaled and total:
+            form = (0.0, 0.0, 0.0, np.inf, np.inf, 0.0)
+        n_sweeps = self.n_sweeps * (1 if form[4] < np.inf or form[5] else FEATURE_SWEEPS)
+        before = atoms.copy()
+        sweep_by_feature(atoms, grams, cross, form, self.damping, free, n_sweeps)
+        if not scaled:
+            return None
+        if total:
+            size = atoms.sum(axis=1) / total
+            atoms[size < NOTHING] = before[size < NOTHING]
+            stays = size < NOTHING
+        else:
+            size = np.linalg.norm(atoms, axis=1) / radius
+            atoms[size < NOTHING] = 0
+            stays = (size >= SHORT) & (size <= 1) | (size < NOTHING)
+        scale = np.where(stays | are_fixed(self.fixed, len(atoms)), 1.0, size)
+        atoms /= scale[:, None]
+        return scale
 
     def value(self, state: State[Rows, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping and the penalty on the atoms that may change."""
@@ -165,3 +214,22 @@ def plain_sweep(
         products = gram[j].astype(atoms.dtype, copy=False) @ atoms
         target = atoms[j] + (cross[j] - products - damping * atoms[j]) / curvature
         atoms[j] = penalty.prox(target[None], 1 / curvature)[0]
+
+
+def plain_sweep_by_feature(
+    atoms: NDArray, grams: NDArray, cross: NDArray, penalty: Penalty, damping: float, free: NDArray
+) -> None:
+    """Lower the surrogate over each atom in turn, in place, for sets that kernels do not know.
+
+    An atom takes a proximal step with the largest curvature of its features: exact where all are
+    alike.
+    """
+    size = features_per_block(len(grams), atoms.shape[1])
+    which = np.arange(atoms.shape[1]) // size
+    for j in free:
+        rows = grams[which, j]
+        curvature = float(grams[:, j, j].max()) + damping
+        if curvature <= damping:
+            continue
+        slope = cross[j] - np.einsum("fk,kf->f", rows, atoms) - damping * atoms[j]
+        atoms[j] = penalty.prox((atoms[j] + slope / curvature)[None], 1 / curvature)[0]

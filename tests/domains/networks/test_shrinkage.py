@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import gamma
 
-from atomstream.domains.networks.shrinkage import Shrinkage
+from atomstream.domains.networks.reconstruction import Shrinkage
 
 BASE, STRENGTH, SCALE = 0.3, 4.0, 0.1
 

@@ -1,8 +1,7 @@
 """Cells and genes: AnnData in, in blocks that stay on disk, and programs and usages out."""
 
-from atomstream.domains.cells.cell_rows import Cells as Cells
+from atomstream.domains.cells.counts import Cells as Cells
 from atomstream.domains.cells.counts import Genes, batches, overdispersed, read
-from atomstream.domains.cells.pipeline_tables import write_tables
-from atomstream.domains.cells.programs import annotate
+from atomstream.domains.cells.programs import annotate, write_tables
 
 __all__ = ["Genes", "annotate", "batches", "overdispersed", "read", "write_tables"]

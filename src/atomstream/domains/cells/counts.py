@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.hdf5 import opened
 from atomstream.io.lines import chosen, text_lines
-from atomstream.io.source import need, reading
+from atomstream.io.source import Block, Source, files_of, need, numbered, reading
 
 BLOCK_CELLS = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
@@ -291,3 +291,39 @@ def _first_columns(path: Path, column: int, n_rows: int) -> list[str]:
     """
     rows = [line.rstrip("\n").split("\t") for line in islice(text_lines(path), n_rows + 1)]
     return [row[min(column, len(row) - 1)] for row in rows]
+
+
+ROWS = 512  # cells of a block
+
+
+class Cells(Source):
+    """Cells of a file as `atomstream.cells` reads them: each gene over its standard deviation.
+
+    Codes need the deviations that atoms were learned with: set ``deviation`` for other cells.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    columns : sequence of str, default=()
+        Names of genes, or their numbers from 1; by default the 2,000 that vary most for their mean.
+    """
+
+    has_columns = True
+    row_names = ("cell",)
+    deviation: NDArray
+
+    def __init__(self, path: Path, columns: Sequence[str] = ()) -> None:
+        self._data = read(path)
+        self._data.var_names_make_unique()
+        with reading(str(path)):
+            self._genes = named(self._data, columns) if columns else overdispersed(self._data)
+        self.name, self.files = str(path), files_of(path)
+        self.names, self.deviation = self._genes.names.tolist(), self._genes.deviation
+        self.n_rows, self.n_features = self._data.n_obs, len(self.names)
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of cells."""
+        cells = np.asarray(self._data.obs_names).astype(object)
+        for X in scaled(self._data, replace(self._genes, deviation=self.deviation), ROWS, start):
+            yield numbered(X, start, (cells[start : start + X.shape[0]],))
+            start += X.shape[0]

@@ -1,27 +1,22 @@
-"""Programs and usages back into AnnData."""
+"""Programs and usages back into AnnData, and as the tables that other tools read."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
-from atomstream.domains.cells.counts import Genes, batches
-
-
-class Programs(Protocol):
-    """A fitted dictionary of gene programs."""
-
-    @property
-    def components_(self) -> NDArray:
-        """The programs, (n_components, n_genes)."""
-
-    def transform(self, X: Any) -> NDArray:
-        """Return the usages of cells."""
+from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks
+from atomstream.exceptions import InputError
 
 
-def annotate(data: Any, model: Programs, genes: Genes, *, key: str = "programs") -> None:
+def annotate(data: Any, model: Any, genes: Genes, *, key: str = "programs") -> None:
     """Put usages into ``obsm`` and programs into ``varm`` of AnnData, in place.
 
     Parameters
@@ -58,5 +53,114 @@ def annotate(data: Any, model: Programs, genes: Genes, *, key: str = "programs")
     data.obs[f"{key}_total"] = totals[:, 0]
     data.varm[key], data.var[f"{key}_deviation"] = programs, deviation
     if hasattr(model, "stability_"):
-        choice: Any = model.choice_  # type: ignore[attr-defined]
-        data.uns[key] = {"stability": model.stability_, "reason": choice.reason}
+        data.uns[key] = {"stability": model.stability_, "reason": model.choice_.reason}
+
+
+MILLION = 1e6  # counts that a cell has in "transcripts per million"
+
+
+def write_tables(
+    folder: str | Path, data: Any, *, key: str = "programs", name: str = "atomstream"
+) -> list[Path]:
+    """Write usages and programs as the tables of the common pipeline of consensus NMF.
+
+    Its functions that load and plot results read them. Beside usages and spectra these are, for all
+    genes, spectra in transcripts per million and scores, the coefficients of usages in a regression
+    of standardised transcripts. The cells are read once, block by block.
+
+    Parameters
+    ----------
+    folder : path
+        The output folder of the pipeline; a folder ``name`` is made in it, with
+        ``<name>.usages.k_<k>.dt_0_5.consensus.txt`` (cells x programs), and
+        ``<name>.spectra.k_<k>.dt_0_5.consensus.txt``,
+        ``<name>.gene_spectra_score.k_<k>.dt_0_5.txt`` and
+        ``<name>.gene_spectra_tpm.k_<k>.dt_0_5.txt`` (programs x genes), with tabs, and
+        ``<name>.overdispersed_genes.txt``.
+    data : AnnData
+        Counts, after `annotate`.
+    key : str, default="programs"
+        As in `annotate`.
+    name : str, default="atomstream"
+
+    Returns
+    -------
+    list of pathlib.Path
+
+    Raises
+    ------
+    InputError
+        Where there is no such folder.
+    ValueError
+        For data that were not annotated.
+
+    References
+    ----------
+    Kotliar et al. (2019), "Identifying gene expression programs of cell-type identity and cellular
+    activity with single-cell RNA-Seq", eLife 8, e43803.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}.")
+    if f"X_{key}" not in data.obsm:
+        raise ValueError(f"data has no obsm['X_{key}']; call annotate first.")
+    (folder / name).mkdir(exist_ok=True)
+    shares = np.asarray(data.obsm[f"X_{key}"], dtype=np.float64)
+    programs = np.asarray(data.varm[key])
+    usages = shares * np.asarray(data.obs[f"{key}_total"])[:, None]
+    learned = ~np.isnan(programs).any(axis=1)
+    spectra = (programs[learned] / np.asarray(data.var[f"{key}_deviation"])[learned, None]).T
+    scores, transcripts = _on_all_genes(data, usages, shares)
+    k, numbers = usages.shape[1], [str(number + 1) for number in range(usages.shape[1])]
+    genes = data.var_names
+    tables = {
+        f"usages.k_{k}.dt_0_5.consensus": (numbers, data.obs_names, usages),
+        f"spectra.k_{k}.dt_0_5.consensus": (genes[learned], numbers, _of_sum_one(spectra)),
+        f"gene_spectra_score.k_{k}.dt_0_5": (genes, numbers, scores),
+        f"gene_spectra_tpm.k_{k}.dt_0_5": (genes, numbers, transcripts),
+    }
+    written = [folder / name / f"{name}.{table}.txt" for table in tables]
+    for path, (heads, names, values) in zip(written, tables.values(), strict=True):
+        _write(path, list(heads), names, values)
+    written.append(folder / name / f"{name}.overdispersed_genes.txt")
+    written[-1].write_text("\n".join(genes[learned]), encoding="utf-8")
+    return written
+
+
+def _on_all_genes(data: Any, usages: NDArray, shares: NDArray) -> tuple[NDArray, NDArray]:
+    """Return scores and spectra in transcripts per million, each (n_programs, n_genes)."""
+    n_cells, k = usages.shape
+    total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
+    by_usage, by_share = np.zeros((data.n_vars, k)), np.zeros((data.n_vars, k))
+    start = 0
+    for counts in blocks(data, BLOCK_CELLS):
+        cells = slice(start, start + counts.shape[0])
+        depth = np.asarray(counts.sum(axis=1)).ravel()
+        rows = counts.multiply((MILLION / np.where(depth > 0, depth, 1))[:, None]).tocsr()
+        total += np.asarray(rows.sum(axis=0)).ravel()
+        squares += np.asarray(rows.multiply(rows).sum(axis=0)).ravel()
+        by_usage += rows.T @ usages[cells]
+        by_share += rows.T @ shares[cells]
+        start = cells.stop
+    mean = total / n_cells
+    deviation = np.sqrt(np.maximum(squares / n_cells - mean**2, 0))
+    centred = by_usage - np.outer(mean, usages.sum(axis=0))
+    centred /= np.where(deviation > 0, deviation, 1)[:, None]
+    scores: NDArray = np.linalg.pinv(usages.T @ usages) @ centred.T
+    # Least squares with the triangle R of the shares: R'R is their Gram matrix.
+    triangle: NDArray = scipy.linalg.qr(shares, mode="economic")[1]
+    sides = scipy.linalg.lstsq(triangle.T, by_share.T)[0]
+    transcripts = np.array([nnls(triangle, side)[0] for side in sides.T]).T
+    return scores, transcripts
+
+
+def _of_sum_one(rows: NDArray) -> NDArray:
+    totals = rows.sum(axis=1, keepdims=True)
+    return np.divide(rows, totals, out=np.zeros_like(rows), where=totals > 0)
+
+
+def _write(path: Path, heads: Sequence[str], names: Iterable[str], values: NDArray) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(["", *heads])
+        writer.writerows([row, *cells] for row, cells in zip(names, values.tolist(), strict=True))

@@ -3,8 +3,7 @@
 from atomstream.domains.networks import links, motifs
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
-from atomstream.domains.networks.shrinkage import Scores, Shrinkage
+from atomstream.domains.networks.reconstruction import Ranking, Reconstruction, Scores, Shrinkage
 
 __all__ = [
     "Motif",

@@ -1,4 +1,4 @@
-"""Means of the values that patches propose for pairs of nodes; only visited pairs take memory."""
+"""Patches that differ, and means of the values that patches propose for pairs of nodes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ SHARDS = 64
 KEYS = 2**32 - 1  # most pairs in a shard, so that four bytes name one
 # Places of a new table; share that may be filled; growth.
 TABLE_SIZE, MAX_LOAD, GROWTH = 64, 0.88, 1.15
+# Up to so many pairs of nodes every pair has its place, which needs no search: 200 MB at most, of
+# which only the pages of visited pairs are taken.
+MAX_PLACES = 2**24
 PAGES = 2**14  # size from which on a table has memory pages of its own
 
 
@@ -33,6 +36,11 @@ class EdgeMeans:
         self._rows = max(1, min(-(-n_nodes // SHARDS), KEYS // n_nodes))  # of a shard
         self._kind = np.float64 if weighted else np.uint32
         self._shards: dict[int, _Table] = {}
+        self._sums = self._counts = None
+        if n_nodes**2 <= MAX_PLACES:
+            self._sums, self._counts = (
+                _zeros(n_nodes**2, dtype) for dtype in (np.float64, self._kind)
+            )
 
     def add(
         self,
@@ -56,15 +64,41 @@ class EdgeMeans:
         k = states.shape[1]
         tails, heads = np.nonzero(np.ones((k, k), bool) if entries is None else entries)
         patches = patches if entries is None else patches[:, entries.ravel()]
-        shards, rows = np.divmod(states, self._rows)
-        keys = (rows[:, tails] * self._n_nodes + states[:, heads]).astype(np.uint32).ravel()
+        self.add_pairs(states[:, tails], states[:, heads], patches, weights)
+
+    def add_pairs(
+        self, rows: NDArray, columns: NDArray, values: NDArray, weights: NDArray | None = None
+    ) -> None:
+        """Add proposals for pairs of nodes.
+
+        Parameters
+        ----------
+        rows, columns, values : ndarray of shape (n, m)
+        weights : ndarray of shape (n,), optional
+            Weights of the m values of each row; ones by default.
+        """
+        if self._sums is None:
+            self._add_to_tables(rows, columns, values, weights)
+            return
+        from atomstream._kernels.pairs import add_in_place
+
+        each = np.ones(len(rows)) if weights is None else weights
+        table = self._sums, self._counts
+        add_in_place(table, self._n_nodes, (rows, columns, values), each)
+
+    def _add_to_tables(
+        self, rows: NDArray, columns: NDArray, patches: NDArray, weights: NDArray | None
+    ) -> None:
+        n_columns = rows.shape[1]
+        shards, rows = np.divmod(rows, self._rows)
+        keys = (rows * self._n_nodes + columns).astype(np.uint32).ravel()
         few = self._n_nodes // self._rows < 2**16
-        shards = shards.astype(np.uint16 if few else np.int64)[:, tails].ravel()
+        shards = shards.astype(np.uint16 if few else np.int64).ravel()
         order = np.argsort(shards, kind="stable")  # a radix sort, because the numbers are short
         numbers, starts = np.unique(shards[order], return_index=True)
         ends = np.append(starts[1:], len(order))
         keys, values = keys[order], patches.ravel()[order].astype(np.float64, copy=False)
-        spread = np.ones(1) if weights is None else np.repeat(weights, len(tails))[order]
+        spread = np.ones(1) if weights is None else np.repeat(weights, n_columns)[order]
         for number, start, end in zip(numbers.tolist(), starts, ends, strict=True):
             if number not in self._shards:
                 self._shards[number] = _Table(TABLE_SIZE, self._kind)
@@ -73,6 +107,8 @@ class EdgeMeans:
 
     def drain(self) -> tuple[Any, Any]:
         """Return means and weights as two csr_arrays over the visited pairs, and forget them."""
+        if self._sums is not None:
+            return self._drained()
         n = sum(shard.filled for shard in self._shards.values())
         means, weights = np.empty(n), np.empty(n, self._kind)
         columns, indptr = np.empty(n, np.int32), np.zeros(self._n_nodes + 1, np.int64)
@@ -91,6 +127,20 @@ class EdgeMeans:
         shape = (self._n_nodes, self._n_nodes)
         parts = ((values, columns, indptr) for values in (means, weights))
         return tuple(sp.csr_array(part, shape) for part in parts)
+
+    def _drained(self) -> tuple[Any, Any]:
+        """Return what `drain` does where every pair has its place."""
+        assert self._sums is not None
+        assert self._counts is not None
+        places = np.flatnonzero(self._counts)
+        rows, columns = np.divmod(places, self._n_nodes)
+        weights = self._counts[places]
+        means = self._sums[places] / weights
+        self._sums, self._counts = None, None
+        shape = (self._n_nodes, self._n_nodes)
+        ends = (columns.astype(np.int32), np.searchsorted(rows, np.arange(self._n_nodes + 1)))
+        indptr = ends[1].astype(np.int32)
+        return tuple(sp.csr_array((part, ends[0], indptr), shape) for part in (means, weights))
 
 
 class _Table:
@@ -133,3 +183,17 @@ def _zeros(n: int, dtype: DTypeLike) -> NDArray:
     if n < PAGES:
         return np.zeros(n, dtype)
     return np.frombuffer(mmap.mmap(-1, n * np.dtype(dtype).itemsize), dtype)
+
+
+def distinct(patches: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the patches that differ, and which of them each patch is.
+
+    Patches of one number are taken for one: the number is their sum with random weights, and
+    checked.
+    """
+    numbers = patches @ np.random.default_rng(0).random(patches.shape[1])
+    _, first, places = np.unique(numbers, return_index=True, return_inverse=True)
+    if not np.array_equal(patches[first][places], patches):
+        found, places = np.unique(patches, axis=0, return_inverse=True)
+        return found, places.ravel()
+    return patches[first], places

@@ -1,21 +1,28 @@
 """Link prediction: networks with hidden or planted edges, and scores of pairs of nodes.
 
-`atomstream.NetworkDictionary.denoise` scores pairs by reconstruction. `neighbour_scores` are scores
-from the common neighbours of two nodes, computed by networkx.
+`atomstream.NetworkDictionary.denoise` scores pairs by reconstruction, or by a fit. Its rivals are
+`neighbour_scores`, from the common neighbours of two nodes, and `svd_scores`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.extras import library
 from atomstream.base.matrices import Matrix
+from atomstream.domains.networks.edge_sets import (
+    changed,
+    edges_of,
+    hidden_again,
+    non_edges,
+    number_of,
+    with_edges,
+)
+from atomstream.domains.networks.link_scores import HEURISTICS, around, decomposed, plain
 from atomstream.domains.networks.network import Network
 
 
@@ -72,7 +79,11 @@ def _with_unknown(scores: ArrayLike) -> NDArray:
 
 
 def hide(
-    network: object, share: float = 0.1, *, random_state: int | np.random.Generator | None = None
+    network: object,
+    share: float = 0.1,
+    *,
+    matched: bool = False,
+    random_state: int | np.random.Generator | None = None,
 ) -> Split:
     """Hide edges of a network, to be found among as many non-edges.
 
@@ -81,53 +92,45 @@ def hide(
     Parameters
     ----------
     network : networkx graph, sparse array, array, frame or file of edges, or Network
-        Undirected.
     share : float, default=0.1
         Share of the edges to hide; fewer are hidden if the forest leaves no more.
+    matched : bool, default=False
+        Whether the ends of the non-edges are drawn as the ends of random edges, so that degrees
+        alone tell little; otherwise non-edges are drawn uniformly.
     random_state : int, Generator or None, default=None
 
     Returns
     -------
     Split
-        The pairs are the hidden edges and the non-edges, in random order.
+        The pairs are the hidden edges and the non-edges, in random order. In directed networks a
+        pair is (tail, head).
     """
-    network, rng = _undirected(network), np.random.default_rng(random_state)
-    edges = _edges(network)
-    if not len(edges):
-        raise ValueError("The network has no edges between different nodes.")
-    # Random weights make a random spanning forest, whose edges stay: no node is cut off. From 1 on,
-    # as a weight of zero would be no edge.
-    places = edges.T.astype(np.int32)  # with 64-bit indices scipy 1.15 finds no tree
-    chances = sp.coo_array((1 + rng.random(len(edges)), places), network.out.shape)
-    forest = sp.coo_array(sp.csgraph.minimum_spanning_tree(chances.tocsr()))
-    free = ~np.isin(
-        edges @ [network.n_nodes, 1], forest.row * np.int64(network.n_nodes) + forest.col
-    )
-    wanted = _number(share, len(edges))
-    hidden = edges[rng.permutation(np.flatnonzero(free))[:wanted]]
-    if not len(hidden):
-        raise ValueError("The network is a forest: it would fall apart without any of its edges.")
-    others = _non_edges(network, len(hidden), rng)
+    network, rng = Network.of(network), np.random.default_rng(random_state)
+    hidden, left = hidden_again(network, share, rng)
+    others = non_edges(network, len(hidden), rng, matched)
     pairs, truth = np.concatenate([hidden, others]), np.arange(2 * len(hidden)) < len(hidden)
     order = rng.permutation(len(pairs))
-    left = network.out - _symmetric(
-        hidden, network.out[hidden[:, 0], hidden[:, 1]], network.n_nodes
-    )
     return _split(network, left, pairs[order], truth[order])
 
 
 def plant(
-    network: object, share: float = 0.1, *, random_state: int | np.random.Generator | None = None
+    network: object,
+    share: float = 0.1,
+    *,
+    matched: bool = False,
+    random_state: int | np.random.Generator | None = None,
 ) -> Split:
     """Add edges to a network where there are none, to be told from the true edges.
 
     Parameters
     ----------
     network : networkx graph, sparse array, array, frame or file of edges, or Network
-        Undirected.
     share : float, default=0.1
         Number of planted edges, as a share of the edges. Their weights are those of edges drawn
         at random.
+    matched : bool, default=False
+        Whether the ends of the planted edges are drawn as the ends of random edges; otherwise they
+        are drawn uniformly.
     random_state : int, Generator or None, default=None
 
     Returns
@@ -135,99 +138,93 @@ def plant(
     Split
         The pairs are all edges of the network, including the planted ones.
     """
-    network, rng = _undirected(network), np.random.default_rng(random_state)
-    edges = _edges(network)
-    planted = _non_edges(network, _number(share, len(edges)), rng)
-    weights = rng.choice(network.out.data, len(planted))
+    network, rng = Network.of(network), np.random.default_rng(random_state)
+    edges = edges_of(network)
+    planted = non_edges(network, number_of(share, len(edges)), rng, matched)
     pairs = np.concatenate([edges, planted])
-    truth = np.arange(len(edges) + len(planted)) < len(edges)
-    return _split(
-        network, network.out + _symmetric(planted, weights, network.n_nodes), pairs, truth
-    )
+    truth = np.arange(len(pairs)) < len(edges)
+    return _split(network, with_edges(network, planted, rng), pairs, truth)
 
 
 def neighbour_scores(
     network: object, pairs: Iterable[tuple[Hashable, Hashable]]
 ) -> dict[str, NDArray]:
-    """Return Jaccard, Adamic-Adar and preferential attachment scores of pairs of nodes.
+    """Return Adamic-Adar, Jaccard, resource allocation and preferential attachment scores.
 
     Parameters
     ----------
     network : networkx graph, sparse array, array, frame or file of edges, or Network
-        Undirected.
+        In directed networks the common neighbours of a pair are the nodes on paths of two edges
+        from its tail to its head.
     pairs : sequence of (label, label)
 
     Returns
     -------
     dict of str to ndarray of shape (n_pairs,)
     """
-    nx, network = library("networkx", "Scores of neighbours"), _undirected(network)
-    tails, heads = network.places(pairs)
-    if (tails == heads).any():
-        raise ValueError(
-            "Common neighbours are counted for pairs of different nodes; leave loops out."
-        )
-    graph = nx.from_scipy_sparse_array(network.out)
-    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    places = list(zip(tails.tolist(), heads.tolist(), strict=True))
-    known = {
-        "Jaccard": nx.jaccard_coefficient(graph, places),
-        "Adamic-Adar": nx.adamic_adar_index(graph, places),
-        "preferential attachment": nx.preferential_attachment(graph, places),
-    }
-    return {name: np.array([value for *_, value in scores]) for name, scores in known.items()}
+    network, rows, columns = _places(network, pairs)
+    found = around(plain(network.out), rows, columns, network.directed)
+    return {name: found[name] for name in HEURISTICS}
 
 
-def _undirected(network: object) -> Network:
+def svd_scores(network: object, pairs: Iterable[tuple[Hashable, Hashable]]) -> dict[str, NDArray]:
+    """Return the entries of pairs in the truncated SVDs of the network, of ranks 8 and 25.
+
+    Parameters
+    ----------
+    network : networkx graph, sparse array, array, frame or file of edges, or Network
+        Every edge counts as 1.
+    pairs : sequence of (label, label)
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_pairs,)
+    """
+    network, rows, columns = _places(network, pairs)
+    return decomposed(plain(network.out), rows, columns)
+
+
+def fitted_scores(
+    network: object,
+    pairs: Iterable[tuple[Hashable, Hashable]],
+    *,
+    random_state: int | np.random.Generator | None = 0,
+) -> NDArray:
+    """Return a score fitted on edges hidden (or planted) once more, without atoms.
+
+    As `atomstream.NetworkDictionary.denoise` with ``scores="fitted"``, which adds atoms.
+
+    Parameters
+    ----------
+    network : networkx graph, sparse array, array, frame or file of edges, or Network
+    pairs : sequence of (label, label)
+        Either edges, among which planted ones are to score low, or non-edges, among which hidden
+        ones are to score high.
+    random_state : int, Generator or None, default=0
+
+    Returns
+    -------
+    ndarray of shape (n_pairs,)
+        Log-odds of being an edge.
+    """
+    from atomstream.domains.networks.link_fit import fit_links, task_of
+
+    network, rows, columns = _places(network, pairs)
+    planted = task_of(network, rows, columns)
+    rng = np.random.default_rng(random_state)
+    return fit_links(network, np.column_stack([rows, columns]), planted, rng).scores
+
+
+def _places(network: object, pairs: Any) -> tuple[Network, NDArray, NDArray]:
+    """Return the network, and the numbers of the nodes of pairs without loops."""
     network = Network.of(network)
-    if not network.undirected:
-        raise ValueError(
-            "Links are predicted in undirected networks, and this one is directed; to add both "
-            "directions, give Network.of(network, directed=False)."
-        )
-    return network
-
-
-def _edges(network: Network) -> NDArray:
-    """Return every edge once, without loops, int64 of shape (n_edges, 2)."""
-    edges = network.out.tocoo()
-    upper = edges.row < edges.col
-    return np.column_stack([edges.row[upper], edges.col[upper]]).astype(np.int64)
-
-
-def _non_edges(network: Network, n: int, rng: np.random.Generator) -> NDArray:
-    """Return pairs of different nodes without an edge, drawn uniformly without repetition."""
-    size = network.n_nodes
-    taken = _edges(network) @ [size, 1]
-    if len(taken) + n > size * (size - 1) // 2:
-        raise ValueError(
-            f"The network has {len(taken)} edges between {size} nodes: there are no {n} non-edges."
-        )
-    found: NDArray = np.empty(0, dtype=np.int64)
-    while len(found) < n:
-        ends = np.sort(rng.integers(0, size, (2 * n + 16, 2)), axis=1)
-        keys = ends[ends[:, 0] < ends[:, 1]] @ [size, 1]
-        keys = np.concatenate([found, keys[~np.isin(keys, taken)]])
-        # In the order in which they were drawn: sorted keys would prefer small numbers when cut.
-        found = keys[np.sort(np.unique(keys, return_index=True)[1])]
-    return np.column_stack(np.divmod(found[:n], size))
-
-
-def _number(share: float, n_edges: int) -> int:
-    if not isinstance(share, float | int) or not 0 < share < 1:
-        raise ValueError(f"share must be between 0 and 1, got {share!r}.")
-    return max(1, round(share * n_edges))
-
-
-def _symmetric(edges: NDArray, weights: ArrayLike, size: int) -> Any:
-    ends = np.concatenate([edges, edges[:, ::-1]])
-    return sp.csr_array(
-        (np.tile(np.asarray(weights).ravel(), 2), (ends[:, 0], ends[:, 1])), (size, size)
-    )
+    rows, columns = network.places(pairs)
+    if (rows == columns).any():
+        raise ValueError("Scores are for pairs of different nodes; leave loops out.")
+    return network, rows, columns
 
 
 def _split(network: Network, matrix: Matrix, pairs: NDArray, truth: NDArray) -> Split:
     labels = network.labels
     named = [(labels[tail], labels[head]) for tail, head in pairs.tolist()]
-    tampered = Network.of(matrix, network.node_weights, labels=labels)
-    return Split(replace(tampered, attributes=network.attributes), named, truth)
+    return Split(changed(network, matrix), named, truth)

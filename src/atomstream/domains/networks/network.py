@@ -1,4 +1,4 @@
-"""Networks as sorted neighbour lists, made from graphs, matrices, frames and files."""
+"""Networks as sorted neighbour lists, made from graphs, matrices and lists; and their regions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from atomstream.base.checks import counted, generator
 from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import NetworkWarning
@@ -47,6 +49,12 @@ class Network:
     node_weights: NDArray
     directed: bool
     attributes: Mapping[Any, dict[str, Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = "" if self.alike[0] == 1 else ", weighted"
+        nodes, edges = counted(self.n_nodes, "node"), counted(self.n_edges, "edge")
+        return f"Network({nodes}, {edges}, {kind}{weights})"
 
     @classmethod
     def of(
@@ -208,30 +216,24 @@ class Network:
     def alike(self) -> tuple[float, bool]:
         """The weight of all edges, 0 if they differ; and whether the matrix is symmetric."""
         out, into = self.out, self.into
-        pairs = zip(
-            (out.indptr, out.indices, out.data), (into.indptr, into.indices, into.data), strict=True
+        symmetric = all(
+            np.array_equal(getattr(out, part), getattr(into, part))
+            for part in ("indptr", "indices", "data")
         )
-        symmetric = all(np.array_equal(one, other) for one, other in pairs)
         weight = float(out.data[0]) if (out.data == out.data[0]).all() else 0.0
         return weight, symmetric
 
     @property
     def bipartite(self) -> bool:
         """Whether an undirected network is bipartite: each edge joins nodes of two colours."""
-        colour = np.full(self.n_nodes, -1)
-        for root in range(self.n_nodes):
-            if colour[root] >= 0:
-                continue
-            colour[root], stack = 0, [root]
-            while stack:
-                node = stack.pop()
-                near = self.out.indices[self.out.indptr[node] : self.out.indptr[node + 1]]
-                if (colour[near] == colour[node]).any():
-                    return False
-                fresh = near[colour[near] < 0]
-                colour[fresh] = 1 - colour[node]
-                stack.extend(fresh.tolist())
-        return True
+        # Every node twice, with edges between the copies alone: a component falls in two if and
+        # only if its nodes are of two classes.
+        twice = sp.block_array([[None, self.out], [self.out, None]])
+        single, double = (
+            sp.csgraph.connected_components(graph, connection="weak")[0]
+            for graph in (self.out, twice)
+        )
+        return bool(double == 2 * single)
 
 
 def _renamed(found: Entries, labels: list[Hashable]) -> Entries:
@@ -287,15 +289,10 @@ def _with_directions(matrix: Any, found: Entries, directed: bool | None) -> tupl
         return matrix, True
     if directed is None:
         _warn_of_directions(matrix, found.labels)
-    return _both_directions(matrix), False
-
-
-def _both_directions(matrix: Any) -> Any:
-    """Return a matrix plus its transpose, with loops as they are."""
-    both = sp.csr_array(matrix + matrix.T - sp.diags_array(matrix.diagonal()))
+    both = sp.csr_array(matrix + matrix.T - sp.diags_array(matrix.diagonal()))  # loops as they are
     both.eliminate_zeros()
     both.sort_indices()
-    return both
+    return both, False
 
 
 def _warn_of_directions(matrix: Any, labels: Sequence[Any]) -> None:
@@ -313,3 +310,41 @@ def _warn_of_directions(matrix: Any, labels: Sequence[Any]) -> None:
         NetworkWarning,
         stacklevel=4,
     )
+
+
+def regions_of(
+    network: Network, size: int, random_state: int | np.random.Generator | None = None
+) -> list[Network]:
+    """Return connected regions of so many nodes, no node in two of them.
+
+    Each region is what a search in breadth meets first from a random node that is left. What is too
+    small when its surroundings are used up is left out.
+
+    Parameters
+    ----------
+    network : Network
+    size : int
+        Nodes of a region.
+    random_state : int, Generator or None, default=None
+
+    Returns
+    -------
+    list of Network
+        The edges between the nodes of each region.
+    """
+    rng = generator(random_state)
+    regions: list[Network] = []
+    left = np.arange(network.n_nodes)
+    while True:
+        among = network.out[left][:, left]
+        _, component = connected_components(among, connection="weak")
+        large = np.bincount(component, minlength=1)[component] >= size
+        among, left = among[large][:, large], left[large]
+        if not len(left):
+            return regions
+        around = breadth_first_order(
+            among, rng.integers(len(left)), directed=False, return_predecessors=False
+        )
+        nodes = np.sort(left[around[:size]])
+        regions.append(network.among(nodes))
+        left = np.setdiff1d(left, nodes, assume_unique=True)

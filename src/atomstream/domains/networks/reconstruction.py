@@ -1,19 +1,131 @@
-"""Networks reconstructed from a dictionary, and rankings of pairs of nodes."""
+"""Networks reconstructed from a dictionary, and rankings of pairs by shrunken scores."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base.checks import counted
 from atomstream.base.extras import library
 from atomstream.base.matrices import Matrix
 from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.shrinkage import Scores, Shrinkage
+
+OUTSIDE = 0.05  # probability below and above an interval
+MIN_NOISE_SCALE = 1e-9  # scale of the noise as a share of the base rate, so that laws have a width
+
+if TYPE_CHECKING:
+    from atomstream.domains.networks.link_fit import LinkFit
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of pairs of nodes, NaN for pairs that were not visited.
+
+    Attributes
+    ----------
+    scores, low, high : ndarray of shape (n_pairs,)
+        Means of the posterior law, and the ends of the interval that holds 90 % of it.
+    visits : ndarray of shape (n_pairs,)
+        Number of visits; with chain "all" their weight.
+    """
+
+    scores: NDArray
+    low: NDArray
+    high: NDArray
+    visits: NDArray
+
+    def taken(self, order: NDArray) -> Scores:
+        """Return the scores of some pairs, by their places."""
+        return Scores(self.scores[order], self.low[order], self.high[order], self.visits[order])
+
+
+@dataclass(frozen=True)
+class Shrinkage:
+    r"""The law of proposals for pairs of nodes: a rate of each pair, and noise of each visit.
+
+    The rate of a pair is drawn from a gamma law around the base rate m. The sum of n proposals,
+    divided by the scale c, is Poisson around n times the rate, divided by c: the variance of a
+    proposal is proportional to its mean, as it was measured on networks without weights. Given n
+    proposals of mean y the rate of the pair has a gamma law with
+
+    .. math:: \text{mean } \frac{n y + k m}{n + k}, \quad \text{scale } \frac{c}{n + k},
+
+    as if k proposals of the base rate had been seen before.
+
+    Parameters
+    ----------
+    base : float
+        The base rate m.
+    strength : float, default=0.0
+        The number k.
+    scale : float, default=0.0
+        The scale c; 0 where means are exact.
+
+    References
+    ----------
+    Gelman et al. (2013), Bayesian Data Analysis, section 2.6: the Poisson model with a gamma law.
+    """
+
+    base: float
+    strength: float = 0.0
+    scale: float = 0.0
+
+    @classmethod
+    def of(cls, means: NDArray, visits: NDArray, squares: float) -> Shrinkage:
+        """Return the law that fits all pairs that were visited, by the moments of one-way groups.
+
+        Parameters
+        ----------
+        means, visits : ndarray of shape (n_pairs,)
+            Means and numbers of the proposals of each pair, all above 0.
+        squares : float
+            Sum of the squares of all proposals.
+
+        References
+        ----------
+        Searle, Casella, McCulloch (1992), Variance Components, section 3.6.
+        """
+        total = float(visits.sum())
+        mean = float(visits @ means) / total if total else 0.0
+        if mean == 0:
+            return cls(0.0)
+        between = float(visits @ (means - mean) ** 2)
+        repeated = float((visits - 1) @ means)
+        if repeated > 0:
+            scale = (squares - float(visits @ means**2)) / repeated
+            spread = between - scale * (float(means.sum()) - mean)
+            spread /= max(total - float(visits @ visits) / total, 1.0)
+        else:  # no pair was visited twice: half of the variance counts as noise
+            spread = between / total / 2
+            scale = spread / mean
+        scale = max(scale, MIN_NOISE_SCALE * mean)
+        # The base rate itself rests on no more than all proposals.
+        strength = scale * mean / max(spread, scale * mean / total)
+        weights = visits / (visits + strength)
+        return cls(float(weights @ means / weights.sum()), strength, scale)
+
+    def scores(self, means: NDArray, visits: NDArray) -> Scores:
+        """Return the scores of pairs, NaN where there was no visit.
+
+        Parameters
+        ----------
+        means, visits : ndarray of shape (n_pairs,)
+        """
+        from scipy.special import gammaincinv
+
+        known = np.where(visits > 0, visits, np.nan)
+        if self.scale == 0:
+            exact = np.where(visits > 0, means, np.nan)
+            return Scores(exact, exact, exact, visits)
+        total = known + self.strength
+        shape = (known * means + self.strength * self.base) / self.scale
+        low, high = (gammaincinv(shape, p) * self.scale / total for p in (OUTSIDE, 1 - OUTSIDE))
+        return Scores(shape * self.scale / total, low, high, visits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +283,8 @@ class Ranking:
         The law by which means of few visits are drawn towards the base rate.
     n_unlisted : int
         Non-edges that were not visited: they are too many to be listed.
+    fit : LinkFit or None
+        With fitted scores the fit, and what the atoms add to it.
     """
 
     pairs: list[tuple[Any, Any]]
@@ -178,6 +292,11 @@ class Ranking:
     reconstruction: Reconstruction
     shrinkage: Shrinkage
     n_unlisted: int = 0
+    fit: LinkFit | None = None
+
+    def __repr__(self) -> str:
+        gain = "" if self.fit is None else f", gain of the atoms {self.fit.gain:+.3f}"
+        return f"Ranking({counted(len(self.pairs), 'pair')}, {self.coverage:.0%} visited{gain})"
 
     @classmethod
     def of(cls, reconstruction: Reconstruction, shrinkage: Shrinkage, pairs: Any) -> Ranking:
@@ -211,6 +330,24 @@ class Ranking:
         ends = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
         named = [(network.labels[u], network.labels[v]) for u, v in ends]
         return cls(named, found.taken(order), reconstruction, shrinkage, n_unlisted)
+
+    def fitted(self, fit: LinkFit, pairs: Any) -> Ranking:
+        """Return the ranking by the scores of a fit to these pairs.
+
+        Parameters
+        ----------
+        fit : LinkFit
+        pairs : {"edges", "non-edges"} or sequence
+            As in `of`: what decides the order.
+        """
+        order = np.arange(len(self.pairs))
+        if isinstance(pairs, str):
+            order = np.argsort(fit.scores if pairs == "edges" else -fit.scores, kind="stable")
+        unknown = np.full(len(order), np.nan)
+        found = Scores(fit.scores, unknown, unknown, self.visits).taken(order)
+        named = [self.pairs[place] for place in order.tolist()]
+        fit = replace(fit, scores=fit.scores[order], without=fit.without[order])
+        return replace(self, pairs=named, found=found, fit=fit)
 
     @property
     def scores(self) -> NDArray:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-if TYPE_CHECKING:
-    from atomstream.base.matrices import Samples
+from atomstream.base.checks import check_count
+from atomstream.base.matrices import Samples
 
 # Least variance of a segment, as a share of the whole: a constant one would gain infinitely much.
 MIN_SPREAD = 0.1
@@ -103,8 +102,8 @@ def change_points(
     """
     series = np.asarray(series, dtype=np.float64)
     length = 1 if block is None else block
-    counts = {"block": (length, 1), "min_size": (min_size, 2), "n_draws": (n_draws, 1)}
-    _check(series, level, counts)
+    _check(series, level, min_size, n_draws)
+    check_count("block", length)
     rng = np.random.default_rng(random_state)
     gains, found = np.zeros(len(series)), []
     parts = [(0, len(series))]
@@ -197,21 +196,19 @@ def _surrogates(
     return best
 
 
-def _check(series: NDArray, level: float, counts: dict[str, tuple[int, int]]) -> None:
+def _check(series: NDArray, level: float, min_size: int, n_draws: int) -> None:
     if series.ndim != 2 or not series.size or not np.isfinite(series).all():
         raise ValueError(
             f"series must be finite numbers of shape (n_times, n_series), got shape {series.shape}."
         )
     if not 0 < level < 1:
         raise ValueError(f"level must be above 0 and below 1, got {level!r}.")
-    for name, (value, least) in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-    n_draws, least = counts["n_draws"][0], 2 * counts["min_size"][0]
-    if len(series) < least:
+    check_count("min_size", min_size, 2)
+    check_count("n_draws", n_draws)
+    if len(series) < 2 * min_size:
         raise ValueError(
-            f"series has {len(series)} times, a change needs min_size={least // 2} before and "
-            f"after it: {least}."
+            f"series has {len(series)} times, a change needs min_size={min_size} before and after "
+            f"it: {2 * min_size}."
         )
     if 1 / (n_draws + 1) > level:
         raise ValueError(

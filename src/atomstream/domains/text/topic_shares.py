@@ -1,4 +1,4 @@
-"""Shares of topics in documents, averaged over spans of time."""
+"""Shares of topics in documents, averaged over days, weeks, months, years, or other spans."""
 
 from __future__ import annotations
 
@@ -8,7 +8,93 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.domains.text.time_bins import spans
+UNITS = ("D", "W", "M", "Y")
+MIN_SPANS = 8  # spans that show a course
+
+
+def spans(
+    times: ArrayLike, freq: str | None, bins: int | ArrayLike | None
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return times, the starts of the bins, and the bin of each time (-1 for none).
+
+    Times with a zone count as local time.
+    """
+    times = _check_times(times)
+    if (freq is None) == (bins is None):
+        raise ValueError("Give either freq or bins.")
+    starts, place = _calendar(times, freq) if freq is not None else _equal_or_given(times, bins)
+    return times, starts, place
+
+
+def fitting(times: NDArray) -> str:
+    """Return the longest unit of which dates cover 8 spans or more; days where none does."""
+    for freq in reversed(UNITS):
+        if len(_calendar(times, freq)[0]) >= MIN_SPANS:
+            return freq
+    return UNITS[0]
+
+
+def _check_times(times: ArrayLike) -> NDArray:
+    """Return times as numbers or dates, one for each document."""
+    times = np.asarray(times)
+    if times.dtype.kind == "O" and times.ndim == 1:
+        zoned = (getattr(time, "tzinfo", None) is not None for time in times)
+        times = np.array(
+            [t.replace(tzinfo=None) if z else t for t, z in zip(times, zoned, strict=True)], object
+        )
+    if times.dtype.kind in "OU":
+        try:
+            times = times.astype("datetime64[s]")
+        except (ValueError, TypeError):
+            raise ValueError(
+                f"times must be numbers or dates, got {str(times.ravel()[:1])!r:.60}."
+            ) from None
+    if (
+        times.ndim != 1
+        or times.dtype.kind not in "iufM"
+        or not len(times)
+        or not (times == times).all()
+    ):
+        raise ValueError(
+            f"times must be one known time for each document, got {times.dtype} of {times.shape}."
+        )
+    return times
+
+
+def _calendar(times: NDArray, freq: str) -> tuple[NDArray, NDArray]:
+    """Return the starts of days, weeks, months or years, and the bin of each time."""
+    if freq not in UNITS or times.dtype.kind != "M":
+        raise ValueError(
+            f"freq must be one of {', '.join(UNITS)} and times must be dates, got {freq!r} and "
+            f"{times.dtype}."
+        )
+    days = times.astype("datetime64[D]")
+    if freq == "W":
+        number = (days.astype(np.int64) + 3) // 7  # day 0 was a Thursday
+        starts = 7 * np.arange(number.min(), number.max() + 1) - 3
+    else:
+        number = days.astype(f"datetime64[{freq}]").astype(np.int64)
+        starts = np.arange(number.min(), number.max() + 1).astype(f"datetime64[{freq}]")
+    return starts.astype("datetime64[D]"), number - number.min()
+
+
+def _equal_or_given(times: NDArray, bins: int | ArrayLike | None) -> tuple[NDArray, NDArray]:
+    """Return the starts of equal bins, or of bins with given edges, and the bin of each time."""
+    numbers = times.astype("datetime64[s]").astype(np.int64) if times.dtype.kind == "M" else times
+    if not isinstance(bins, int | np.integer):
+        bins = np.asarray(bins)
+        bins = bins.astype("datetime64[s]").astype(np.int64) if bins.dtype.kind in "MU" else bins
+    edges = np.histogram_bin_edges(numbers, bins)
+    if len(edges) < 2:
+        raise ValueError("bins must be a number of bins or at least two edges.")
+    place = np.searchsorted(edges, numbers, side="right") - 1
+    place = np.where(numbers == edges[-1], len(edges) - 2, place)
+    starts = (
+        edges[:-1].astype(np.int64).astype("datetime64[s]")
+        if times.dtype.kind == "M"
+        else edges[:-1]
+    )
+    return starts, np.where(place < len(edges) - 1, place, -1)
 
 
 def shares_of(codes: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-"""Vocabularies: the words that count, the feature of each, and the name of each feature."""
+"""Vocabularies: the words that count, the feature of each, and documents as counts of words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from atomstream.base.checks import check_count
 
 KINDS = ("counts", "hashing", "tfidf")
 LONGEST = 100  # characters of a word that are kept as the name of a feature
@@ -74,15 +76,7 @@ class Vocabulary:
         if self.kind not in KINDS:
             raise ValueError(f"vectorizer={self.kind!r} is unknown; known are {', '.join(KINDS)}.")
         for name in ("n_features", "min_df"):
-            value = getattr(self, name)
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | np.integer)
-                or not 1 <= value < 2**31
-            ):
-                raise ValueError(
-                    f"{name} must be a whole number from 1 to 2^31 - 1, got {value!r}."
-                )
+            check_count(name, getattr(self, name), most=2**31 - 1)
         words = self.stop_words
         listed = isinstance(words, list | tuple | set | frozenset) and all(
             isinstance(word, str) for word in words
@@ -209,14 +203,10 @@ class Vocabulary:
         if self.kind == "hashing":
             columns, n_features = self._hashed(words), self.n_features
         else:
-            known = {
-                word: place
-                for place, word in enumerate(self.names if self.names is not None else ())
-            }
-            columns, n_features = (
-                np.array([known.get(word, -1) for word in words], dtype=np.int64),
-                len(known),
-            )
+            names: Any = self.names
+            known = {word: place for place, word in enumerate(names)}
+            columns = np.array([known.get(word, -1) for word in words], dtype=np.int64)
+            n_features = len(known)
         rows = sp.coo_array(counts)
         places = columns[rows.col] if len(words) else rows.col
         good = places >= 0
@@ -308,3 +298,47 @@ def _table(
         np.array(ends, dtype=np.int64),
     )
     return sp.csr_array(parts, shape=shape), list(places)
+
+
+def stream(
+    documents: Iterable[str], vocabulary: Vocabulary | str = "hashing", *, batch_size: int = 256
+) -> Iterator[sp.csr_array]:
+    """Yield the word counts of documents in batches of sparse rows, for any dictionary.
+
+    Parameters
+    ----------
+    documents : iterable of str
+        May be endless: only one batch is in memory.
+    vocabulary : Vocabulary or {"hashing", "counts", "tfidf"}, default="hashing"
+        The words to count. With the names "counts" and "tfidf" they are the words of the first
+        batch; for other words learn a vocabulary first (`Vocabulary.learned`).
+    batch_size : int, default=256
+
+    Yields
+    ------
+    csr_array of shape (at most batch_size, n_features)
+
+    Examples
+    --------
+    >>> batches = stream(["the black cat", "a black dog", "a cat"], "counts", batch_size=2)
+    >>> [batch.shape for batch in batches]
+    [(2, 3), (1, 3)]
+    """
+    check_count("batch_size", batch_size)
+    words = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
+    check_documents(documents)
+    for block in blocks_of(documents, batch_size):
+        words = words if words.ready else words.learned(block)
+        yield words.count(block)
+
+
+def check_documents(documents: object) -> Iterable[str]:
+    """Check for an iterable of texts: a single text would be read letter by letter."""
+    # mappings and frames iterate over names, not over texts
+    table = isinstance(documents, Mapping) or hasattr(documents, "columns")
+    if table or isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
+        column = ": give its column of texts" if hasattr(documents, "columns") else ""
+        raise ValueError(
+            f"documents must be an iterable of str, got {type(documents).__name__}{column}."
+        )
+    return documents

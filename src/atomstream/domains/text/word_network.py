@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base.checks import check_count
 from atomstream.domains.networks.network import Network
 
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -96,15 +97,16 @@ def word_adjacency(
             )
     if not isinstance(text, str) and (isinstance(text, bytes) or not isinstance(text, Iterable)):
         raise ValueError(f"text must be a str or pieces of it, got {type(text).__name__}.")
-    if isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 1:
-        raise ValueError(f"window must be a whole number of at least 1, got {window!r}.")
+    check_count("window", window)
     if not 0 < decay <= 1:
         raise ValueError(f"decay must be above 0 and at most 1, got {decay!r}.")
     counts: Any = sp.csr_array((len(listed), len(listed)))
     before = np.empty((2, 0), dtype=np.int64)
-    for piece in _places(
-        [text] if isinstance(text, str) else text, {word: i for i, word in enumerate(listed)}
-    ):
+    pieces, numbers = (
+        [text] if isinstance(text, str) else text,
+        {w: i for i, w in enumerate(listed)},
+    )
+    for piece in _places(pieces, numbers):
         tokens = np.concatenate([before, piece], axis=1)
         counts = counts + _near(tokens, before.shape[1], window, decay, len(listed))
         before = tokens[:, -window:]
@@ -145,9 +147,8 @@ def _near(tokens: NDArray, n_before: int, window: int, decay: float, n_words: in
     for distance in range(1, min(window, len(word) - 1) + 1):
         start = max(n_before - distance, 0)
         tail, head = word[start:-distance], word[start + distance :]
-        good = (
-            (tail >= 0) & (head >= 0) & (sentence[start:-distance] == sentence[start + distance :])
-        )
+        together = sentence[start:-distance] == sentence[start + distance :]
+        good = (tail >= 0) & (head >= 0) & together
         parts.append((tail[good], head[good], np.full(int(good.sum()), decay ** (distance - 1))))
     if not parts:
         return sp.csr_array((n_words, n_words))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.checks import counted
 from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
-from atomstream.domains.series.persistence import rms
+from atomstream.domains.series.levels import rms
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators.forecast_choice import (
     Baselines,

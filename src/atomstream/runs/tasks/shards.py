@@ -10,9 +10,9 @@ import numpy as np
 
 from atomstream.base.checks import counted
 from atomstream.cluster.engines import Engine
-from atomstream.cluster.holding import chosen_rows, rows_at, without_rows
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
+from atomstream.cluster.worker import chosen_rows, rows_at, without_rows
 from atomstream.exceptions import EngineError, InputError
 from atomstream.io.feed import Holdout
 from atomstream.io.source import Input

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.base.parameters import one_of
-from atomstream.domains.text.time_bins import fitting
-from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
+from atomstream.domains.text.topic_shares import TopicsOverTime, fitting, shares_of
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents

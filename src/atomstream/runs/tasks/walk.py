@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from atomstream.base.checks import counted
 from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.walks import Grid
-from atomstream.domains.walks.trip_files import (
+from atomstream.domains.walks.trips import (
     busy_cells,
     read_positions,
     read_states,

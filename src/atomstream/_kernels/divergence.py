@@ -1,0 +1,82 @@
+"""Compiled twin of `atomstream.loop.coordinates.plain_sweep`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.compile import inlined, kernel
+
+MIN_FITTED, LONG_FALL, MAX_STEPS = 1e-100, 0.1, 3  # as in the twin
+
+
+@kernel
+def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
+    """Minimise the divergence of each row over each entry of its code in turn, in place.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Not below zero. All arrays are float64.
+    stored : (indptr, indices, values)
+        Of the samples, zeros left out.
+    atoms : ndarray of shape (n_components, n_features)
+    still : ndarray of bool of shape (n_components,)
+        Entries that stay.
+    fitted : ndarray of shape (indptr[-1] - indptr[0],)
+        Receives the reconstruction of the stored values.
+    """
+    indptr, indices, values = stored
+    n_components, n_features = atoms.shape
+    totals, own = np.empty(n_components), np.empty((n_components, n_features))
+    for k in range(n_components):
+        total = 0.0
+        for f in range(n_features):
+            total += atoms[k, f]
+        totals[k] = total
+    for i in range(len(codes)):
+        first, size = indptr[i], indptr[i + 1] - indptr[i]
+        x, code = values[first : first + size], codes[i]
+        y = fitted[first - indptr[0] : first - indptr[0] + size]
+        there = atoms
+        if size < n_features:
+            there = own
+            for k in range(n_components):
+                for f in range(size):
+                    own[k, f] = atoms[k, indices[first + f]]
+        _reconstruct(code, there, y)
+        for k in range(n_components):
+            row, total = there[k], totals[k]
+            if still[k] or total <= 0:
+                continue
+            for _ in range(MAX_STEPS):
+                pull, curvature = 0.0, 0.0
+                for f in range(size):
+                    share = row[f] / y[f]
+                    ratio = x[f] * share
+                    pull += ratio
+                    curvature += ratio * share
+                entry = code[k]
+                # The slope is the total less a sum of poles; the pole of the same value and slope
+                # is met where it says, which is never beyond the minimum on the way up.
+                goal = 0.0
+                if curvature > 0:
+                    goal = max(entry + (pull - total) / curvature * (pull / total), 0.0)
+                move = goal - entry
+                code[k] = goal
+                for f in range(size):
+                    y[f] = max(y[f] + move * row[f], MIN_FITTED)
+                if -move <= LONG_FALL * entry:
+                    break
+
+
+@inlined
+def _reconstruct(code, atoms, y):  # type: ignore[no-untyped-def]
+    """Write the reconstruction of one row on the features at the beginning of the atoms."""
+    y[:] = 0.0
+    for k in range(len(code)):
+        row, entry = atoms[k], code[k]
+        if entry > 0:
+            for f in range(y.size):
+                y[f] += entry * row[f]
+    for f in range(y.size):
+        y[f] = max(y[f], MIN_FITTED)

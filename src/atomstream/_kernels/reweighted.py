@@ -1,0 +1,114 @@
+"""Robust codes of rows one by one: reweighted least squares, then what is left after trimming."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from atomstream._kernels.compile import inlined, kernel
+
+NORMAL = 1.4826  # standard deviations of a normal variable in its median absolute value
+
+
+@kernel
+def encode(codes, X, seen, atoms, penalty, limits):  # type: ignore[no-untyped-def]
+    """Code rows with outliers, in place.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Starting codes inside the bounds; overwritten. All arrays are float64.
+    X : ndarray of shape (n_samples, n_features)
+    seen : ndarray of bool of shape (n_samples, n_features)
+        What was observed.
+    atoms : ndarray of shape (n_components, n_features)
+    penalty : (l1, l2, low, high)
+    limits : (n_falls, fall, n_trims, n_sweeps, small, threshold, deviations)
+        Reweightings, what the floor is multiplied by from one to the next, trims, sweeps of
+        coordinate descent for each, the share of the floor below which moves end the sweeps, and
+        the threshold; where that is 0, ``deviations`` times the scale of the row.
+    """
+    n_falls, fall, n_trims, n_sweeps, small, threshold, deviations = limits
+    r, d = atoms.shape
+    gram, linear, weighted = np.empty((r, r)), np.empty(r), np.empty((r, d))
+    weights, errors, sizes = np.empty(d), np.empty(d), np.empty(d)
+    for i in range(len(codes)):
+        h, x, there = codes[i], X[i], seen[i]
+        for f in range(d):
+            weights[f] = 1.0 if there[f] else 0.0
+        floor = 0.0
+        for turn in range(n_falls + n_trims + 1):
+            if turn:
+                scale = _errors(errors, sizes, h, x, there, atoms)
+                tiny = 1e-12 * (np.abs(x).max() + 1e-300)
+                if turn <= n_falls:
+                    floor = scale if turn == 1 else max(fall * floor, 0.5 * scale)
+                    bound = max(floor, tiny)
+                    for f in range(d):
+                        weights[f] = bound / max(errors[f], bound) if there[f] else 0.0
+                else:
+                    wide = 2.0 ** max(0, 2 - (turn - n_falls - 1))
+                    bound = wide * (threshold if threshold > 0 else deviations * scale)
+                    for f in range(d):
+                        weights[f] = 1.0 if there[f] and errors[f] <= max(bound, tiny) else 0.0
+                    bound /= deviations
+            else:
+                bound = np.abs(x).mean()
+            _fit(h, x, weights, atoms, penalty, (gram, linear, weighted), n_sweeps, small * bound)
+
+
+@inlined
+def _errors(errors, sizes, h, x, there, atoms):  # type: ignore[no-untyped-def]
+    """Write the absolute errors; return their robust scale."""
+    r, d = atoms.shape
+    for f in range(d):
+        errors[f] = x[f]
+    for k in range(r):
+        if h[k] != 0:
+            for f in range(d):
+                errors[f] -= h[k] * atoms[k, f]
+    n = 0
+    for f in range(d):
+        errors[f] = abs(errors[f])
+        if there[f]:
+            sizes[n] = errors[f]
+            n += 1
+    return NORMAL * np.median(sizes[:n]) if n else 0.0
+
+
+@inlined
+def _fit(h, x, weights, atoms, penalty, work, n_sweeps, least):  # type: ignore[no-untyped-def]
+    """Minimise the weighted sum of squares and the penalty by coordinate descent."""
+    gram, linear, weighted = work
+    l1, l2, low, high = penalty
+    r, d = atoms.shape
+    for k in range(r):
+        total = 0.0
+        for f in range(d):
+            weighted[k, f] = weights[f] * atoms[k, f]
+            total += weighted[k, f] * x[f]
+        linear[k] = total - l1
+        for j in range(k + 1):
+            total = 0.0
+            for f in range(d):
+                total += weighted[k, f] * atoms[j, f]
+            gram[k, j] = total
+            gram[j, k] = total
+    for k in range(r):
+        gram[k, k] += l2
+    # l1 on negative codes pushes the other way.
+    for _ in range(n_sweeps):
+        largest = 0.0
+        for k in range(r):
+            if gram[k, k] <= 0:
+                continue
+            rest = linear[k] + gram[k, k] * h[k]
+            for j in range(r):
+                rest -= gram[k, j] * h[j]
+            if rest < 0:
+                rest = min(rest + 2 * l1, 0.0)
+            best = min(max(rest / gram[k, k], low), high)
+            step = abs(best - h[k]) * np.sqrt(gram[k, k] / max(d, 1))
+            largest = max(largest, step)
+            h[k] = best
+        if largest <= least:
+            return

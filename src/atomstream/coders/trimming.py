@@ -1,0 +1,145 @@
+"""Codes of rows with outliers: entries beyond the threshold count as missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.base.parallel import over_rows
+from atomstream.base.parameters import whole
+from atomstream.coders.base import Coder, Codes
+from atomstream.coders.projected_gradient import ProjectedGradient
+from atomstream.coders.quadratic import ActiveSet
+from atomstream.dictionaries.base import Dictionary
+from atomstream.losses import Squared, robust_scales
+from atomstream.penalties.base import kernel_form
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy
+from atomstream.problem.objective import Needs, Objective
+
+ROUGH = Accuracy(violation=1e-2)  # of the codes that only say which entries are outliers
+FALL = 0.7  # of the floor, from one reweighting to the next
+MIN_WEIGHT = 1e-3  # of an entry: below, products would lose their digits
+
+
+@dataclass(frozen=True)
+class Trimming(Coder):
+    r"""Code by reweighted least squares with a falling floor, then on what is not trimmed.
+
+    Codes first minimise sums of absolute errors: entry j weighs :math:`\min(1, f / |e_j|)`, as
+    under Huber's loss, and f falls from the row's median error to its robust scale. That keeps what
+    few large entries pull away. Then entries beyond the threshold are dropped and the rest is
+    fitted exactly, a few times over. Each row is coded by itself alone.
+
+    Parameters
+    ----------
+    n_falls : int, default=20
+        Reweightings.
+    n_trims : int, default=5
+        Fits to the entries within the threshold.
+    n_jobs : int, default=1
+        Threads over blocks of rows.
+    tol : float, {"log", "root"} or callable, optional
+        As of every `Coder`.
+
+    References
+    ----------
+    Holland, Welsch (1977), "Robust regression using iteratively reweighted least-squares".
+    """
+
+    n_falls: int = 20
+    n_trims: int = 5
+    n_jobs: int = 1
+    tol: Any = None
+    handles_mask: ClassVar[bool] = True
+    needs: ClassVar[Needs] = {"loss": ("trims",), "codes": ("rowwise", "convex")}
+    BOUNDS: ClassVar = {"n_falls": whole(0), "n_trims": whole()}
+
+    def encode(
+        self,
+        batch: Batch,
+        dictionary: Dictionary,
+        objective: Objective,
+        accuracy: Accuracy,
+        start: NDArray | None = None,
+    ) -> Codes:
+        """Return codes of this accuracy for the entries that are not trimmed.
+
+        From ``start`` on, where that is given, the reweighting is left out.
+        """
+        loss: Any = objective.loss.at(dictionary)
+        squared = replace(objective, loss=Squared())
+        kind: Any = ActiveSet if objective.codes.polyhedral else ProjectedGradient
+        inner = kind(n_jobs=self.n_jobs)
+        X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
+        rough, shape = accuracy.violation > ROUGH.violation, objective.codes.shape
+        if shape is not None and shape.radius == np.inf and not shape.total:
+            form = kernel_form(objective.codes)
+            values = self._by_kernel(X, batch.mask, dictionary, loss, form, start, rough)
+        else:
+            values = self._reweighted(X, batch.mask, dictionary, squared, inner, start)
+        errors = np.abs(X - dictionary.decode(values))
+        seen = errors <= loss.thresholds(errors, batch.mask)
+        seen = seen if batch.mask is None else seen & batch.mask
+        return inner.encode(Batch(X, mask=seen), dictionary, squared, accuracy, values)
+
+    def _by_kernel(
+        self,
+        X: NDArray,
+        mask: NDArray | None,
+        dictionary: Dictionary,
+        loss: Any,
+        form: Any,
+        start: NDArray | None,
+        rough: bool,
+    ) -> NDArray:
+        """Return codes of all rows, each by itself, on threads."""
+        from atomstream._kernels.reweighted import encode
+
+        atoms = dictionary.atoms().astype(np.float64)
+        # What is far off while learning is trimmed, and comes back in a later pass.
+        effort = (6, 0.3, 2, 20, 3e-2) if rough else (self.n_falls, FALL, self.n_trims, 200, 1e-3)
+        if start is not None:
+            effort = (0, 1.0, *effort[2:])
+        limits = (*effort, float(loss.threshold), float(loss.deviations))
+        nearest = min(max(0.0, form[2]), form[3])
+        codes = np.full((len(X), len(atoms)), nearest) if start is None else start.astype(float)
+
+        def code(block: slice) -> None:
+            """Write the codes of a block of rows."""
+            rows = X[block].astype(np.float64)
+            seen = np.ones(rows.shape, bool) if mask is None else mask[block]
+            encode(codes[block], rows, seen, atoms, tuple(map(float, form[:4])), limits)
+
+        over_rows(code, len(X), self.n_jobs)
+        return codes.astype(X.dtype)
+
+    def _reweighted(
+        self,
+        X: NDArray,
+        mask: NDArray | None,
+        dictionary: Dictionary,
+        objective: Objective,
+        inner: Coder,
+        start: NDArray | None,
+    ) -> NDArray:
+        """Return codes near those of least absolute errors."""
+        if start is not None:
+            return start
+        values = inner.encode(Batch(X, mask=mask), dictionary, objective, ROUGH).values
+        floor = None
+        for _ in range(self.n_falls):
+            errors = np.abs(X - dictionary.decode(values))
+            scales = robust_scales(errors, mask)
+            floor = scales if floor is None else np.maximum(FALL * floor, 0.5 * scales)
+            tiny = np.finfo(X.dtype).tiny
+            weights = np.minimum(1.0, (floor + tiny) / np.maximum(errors, tiny))
+            weights = np.maximum(weights, MIN_WEIGHT)
+            weights = weights if mask is None else weights * mask
+            weighted = Batch(X, mask=weights.astype(np.float64))
+            values = inner.encode(weighted, dictionary, objective, ROUGH, values).values
+        return values

@@ -1,0 +1,276 @@
+"""Data at hand learned to the end under Kullback-Leibler: entry by entry, exactly."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.base.fixed import are_fixed
+from atomstream.base.machine import memory_there
+from atomstream.base.parallel import over_rows
+from atomstream.coders import Codes
+from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.explaining import CodingOptions, measured
+from atomstream.loop.online import Progress
+from atomstream.losses import KullbackLeibler
+from atomstream.memory.state import State
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy, Clock
+from atomstream.updates.block_coordinate import _size_is_free
+from atomstream.updates.majorise import _excess, _raise
+
+log = logging.getLogger(__name__)
+
+SWEEPS = 10  # over codes and atoms in turn, that make one round
+MIN_GAIN = 1e-4  # share of the objective that a round gains at least, unless it is the last one
+ROUNDING = 1e-15  # of the sum of the data: an objective below that is rounding
+MAX_ROUNDS = 500
+ROUGH = Accuracy(violation=0.05)  # of the codes that it begins with
+BYTES, MEMORY_SHARE = 40, 0.25  # of an entry that is not zero, and of what the machine has
+FIRST_REACH, LONGER, SHORTER = 0.5, 1.1, 0.5  # of an extrapolation, and how it changes
+MIN_LEFT = 0.1  # of an entry is left by an extrapolation at least
+MIN_FITTED = 1e-100  # what stands for 0 in a reconstruction: its square is still a number
+LONG_FALL = 0.1  # of an entry: a fall by more may go too far, and is looked at again
+MAX_STEPS = 3  # steps of an entry at most
+
+
+def settles_by_coordinates(batches: Sequence[Batch], algorithm: Algorithm) -> bool:
+    """Return whether `coordinate_rounds` minimise what the algorithm does.
+
+    That is the divergence alone, over codes and atoms whose sizes are free; and copies of the data,
+    by rows and by columns, must not take more than a quarter of the memory.
+    """
+    objective, updater = algorithm.objective, algorithm.updater
+    size = sum(np.count_nonzero(b.X) if isinstance(b.X, np.ndarray) else b.X.nnz for b in batches)
+    return bool(
+        objective.loss == KullbackLeibler()
+        and objective.codes.nonnegative
+        and objective.atoms.nonnegative
+        and _size_is_free(objective.codes, objective.atoms, at_most=False)
+        and not getattr(updater, "damping", 0.0)
+        and all(batch.mask is None for batch in batches)
+        and size * BYTES <= MEMORY_SHARE * memory_there()
+    )
+
+
+class Factors(NamedTuple):
+    """Codes and atoms, a column of each for an atom.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+    loads : ndarray of shape (n_features, n_components)
+    """
+
+    codes: NDArray
+    loads: NDArray
+
+    def beyond(self, before: Factors, reach: float) -> Factors:
+        """Return what lies further on the way from ``before``, nothing of it below zero."""
+        parts = zip(self, before, strict=True)
+        return Factors(*(np.maximum(a + reach * (a - b), MIN_LEFT * a) for a, b in parts))
+
+    def balanced(self, still: NDArray) -> Factors:
+        """Return atoms of sum one, but for those that stay, and codes the other way."""
+        sums = self.loads.sum(axis=0)
+        scale = np.where((sums > 0) & ~still, sums, 1.0)
+        return Factors(self.codes * scale, self.loads / scale)
+
+
+class Alternation:
+    r"""Codes and atoms in turn, each entry at the minimum of the divergence over it alone.
+
+    Over one entry the slope of the divergence is a constant less a sum of poles. One pole with the
+    value and the derivative of that sum takes its place (see `plain_sweep`), which gets nearer than
+    a Newton step does and costs the same. From one sweep to the next codes and atoms are
+    extrapolated, by less after a sweep that raised the objective, which is taken back.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+    weights : ndarray of shape (n_samples,)
+        Above zero.
+    still : ndarray of bool of shape (n_components,)
+        Atoms that stay.
+    n_jobs : int
+
+    References
+    ----------
+    Hsieh, Dhillon (2011), "Fast coordinate descent methods with variable selection for non-negative
+    matrix factorization", Algorithm 2, with Newton steps. Ang, Gillis (2019), "Accelerating
+    nonnegative matrix factorization algorithms using extrapolation", Algorithm 3.
+    """
+
+    def __init__(
+        self, X: NDArray | sp.csr_array, weights: NDArray, still: NDArray, n_jobs: int
+    ) -> None:
+        rows = sp.csr_array(X, dtype=np.float64)
+        # A row of weight w adds to the slopes of atoms what w times the row and its code do.
+        columns = sp.csr_array((sp.diags_array(weights) @ rows).T)
+        for part in (rows, columns):
+            part.eliminate_zeros()
+        self._rows, self._columns, self._weights = rows, columns, weights[:, None]
+        self._still, self._n_jobs, self._moving = still, n_jobs, np.zeros(len(still), bool)
+        self.mass = float(columns.sum())
+
+    def _sweep(self, codes: NDArray, data: sp.csr_array, atoms: NDArray, still: NDArray) -> NDArray:
+        """Sweep over the codes of all rows, in place; return what the stored values become."""
+        from atomstream._kernels.divergence import sweep
+
+        atoms, fitted = np.ascontiguousarray(atoms), np.empty(data.nnz)
+
+        def part(rows: slice) -> None:
+            """Sweep over some of the rows."""
+            places = data.indptr[rows.start : rows.stop + 1]
+            stored = places, data.indices, data.data
+            sweep(codes[rows], stored, atoms, still, fitted[places[0] : places[-1]])
+
+        over_rows(part, len(codes), self._n_jobs)
+        return fitted
+
+    def swept(self, found: Factors) -> tuple[Factors, float]:
+        """Return codes and atoms after a sweep over both, and their divergence."""
+        codes, loads = found.codes.copy(), found.loads.copy()
+        self._sweep(codes, self._rows, loads.T, self._moving)
+        weighted = self._weights * codes
+        fitted = self._sweep(loads, self._columns, weighted.T, self._still)
+        x = self._columns.data
+        apart = float(x @ np.log(x / fitted)) - self.mass
+        value = apart + float(weighted.sum(axis=0) @ loads.sum(axis=0))
+        return Factors(codes, loads).balanced(self._still), value
+
+    def descend(self, found: Factors) -> Iterator[tuple[Factors, float]]:
+        """Yield codes, atoms and their divergence after each sweep; it never rises."""
+        last = found = found.balanced(self._still)
+        value, reach, most = np.inf, 0.0, 1.0
+        while True:
+            tried, now = self.swept(found.beyond(last, reach) if reach else found)
+            if now <= value or not reach:
+                last, found, value = found, tried, now
+                most = min(most * (1 + 0.5 * (LONGER - 1)), 1.0)
+                reach = min(reach * LONGER, most) if reach else FIRST_REACH
+            else:
+                last, most, reach = found, reach, 0.0
+            yield found, value
+
+
+def coordinate_rounds(
+    batches: Sequence[Batch],
+    state: State,
+    algorithm: Algorithm,
+    clock: Clock,
+) -> Iterator[Progress]:
+    """Learn from all of the data in every round, as `atomstream.loop.settling.rounds`.
+
+    A round is ten sweeps of `Alternation`. The last one gains less than 1e-4 of the objective, or
+    leaves nothing of it but rounding.
+
+    Parameters
+    ----------
+    batches, state, algorithm, clock
+        As there.
+
+    Yields
+    ------
+    Progress
+        After every round, with the last block.
+    """
+    still = are_fixed(algorithm.updater.fixed, state.dictionary.shape[0])
+    given = state.dictionary.atoms()
+    options = CodingOptions(ROUGH)
+    codes = [algorithm.explain(batch, state.dictionary, options)[0].values for batch in batches]
+    every = np.concatenate(codes).astype(np.float64)
+    cuts = np.cumsum([len(part) for part in codes])[:-1]
+    X, weights = _joined(batches)
+    seen, n_jobs = weights > 0, getattr(algorithm.coder, "n_jobs", 1)
+    alternation = Alternation(X[seen], weights[seen], still, n_jobs)
+    sweeps = alternation.descend(Factors(every[seen], given.T.astype(np.float64)))
+    before = np.inf
+    for number in range(1, MAX_ROUNDS + 1):
+        found, value = list(islice(sweeps, SWEEPS))[-1]
+        atoms = found.loads.T.copy()
+        _raise(atoms)
+        scale = np.where(still, 1.0, _excess(atoms, algorithm.objective.atoms, free=True))
+        atoms = np.where(still[:, None], given, atoms / scale[:, None])
+        state.dictionary.assign(atoms)
+        every[seen] = found.codes * scale
+        yield _taken_in(batches, np.split(every, cuts), state, algorithm)
+        log.debug("Round %d by coordinates: objective %.6g.", number, value)
+        if value <= ROUNDING * alternation.mass or before - value <= MIN_GAIN * abs(value):
+            log.info("Settled after %d rounds by coordinates: objective %.6g.", number, value)
+            return
+        before = value
+
+
+def _joined(batches: Sequence[Batch]) -> tuple[Any, NDArray]:
+    """Return all samples and their weights."""
+    blocks = [batch.X for batch in batches]
+    X = np.concatenate(blocks) if isinstance(blocks[0], np.ndarray) else sp.vstack(blocks, "csr")
+    weights = [np.ones(b.X.shape[0]) if b.weights is None else b.weights for b in batches]
+    return X, np.concatenate(weights)
+
+
+def _taken_in(
+    batches: Sequence[Batch], codes: Sequence[NDArray], state: State, algorithm: Algorithm
+) -> Progress:
+    """Put into the memory what the codes of all rows add up to, and nothing else."""
+    pairs = [
+        (batch, Codes(values.astype(batch.X.dtype), np.full(len(values), np.inf)))
+        for batch, values in zip(batches, codes, strict=True)
+    ]
+    deltas = [measured(batch, found, state.dictionary, algorithm) for batch, found in pairs]
+    delta = sum(deltas[1:], start=deltas[0])
+    n_components, n_features = state.dictionary.shape
+    loss = algorithm.objective.loss
+    state.memory = algorithm.statistics.start(n_components, n_features, loss)
+    state.memory.absorb(delta, 1.0)
+    return Progress(*pairs[-1], delta, 0)
+
+
+def plain_sweep(
+    codes: NDArray,
+    stored: tuple[NDArray, NDArray, NDArray],
+    atoms: NDArray,
+    still: NDArray,
+    fitted: NDArray,
+) -> None:
+    r"""Minimise the divergence of each row over each entry of its code in turn, in place.
+
+    With the other entries as they are, the slope over entry k is :math:`a - p` with the sum a of
+    the atom and :math:`p = \sum_j x_j d_{kj} / y_j`, of derivative :math:`-q`. The reciprocal of p
+    is concave in the entry, so the pole :math:`p^2 / (q\,(\delta + p/q))`, which has its value and
+    its derivative at 0, is a bound: the step :math:`\delta = (p - a)\,p / (q a)` to where it equals
+    a never goes beyond the minimum upwards. Downwards it may, but by less than Newton's, and a step
+    upwards follows where it was a long one.
+
+    Parameters
+    ----------
+    codes, stored, atoms, still, fitted
+        As in `atomstream._kernels.divergence.sweep`.
+    """
+    indptr, indices, values = stored
+    totals, first = atoms.sum(axis=1), indptr[0]
+    for i, code in enumerate(codes):
+        places = slice(indptr[i], indptr[i + 1])
+        x, there = values[places], atoms[:, indices[places]]
+        y = np.maximum(code @ there, MIN_FITTED)
+        for k in np.flatnonzero(~still & (totals > 0)):
+            for _ in range(MAX_STEPS):
+                share = there[k] / y
+                pull, curvature = x @ share, x @ share**2
+                goal = 0.0
+                if curvature > 0:
+                    step = (pull - totals[k]) / curvature * (pull / totals[k])
+                    goal = max(code[k] + step, 0.0)
+                move = goal - code[k]
+                code[k] = goal
+                y = np.maximum(y + move * there[k], MIN_FITTED)
+                if -move <= LONG_FALL * (goal - move):
+                    break
+        fitted[indptr[i] - first : indptr[i + 1] - first] = y

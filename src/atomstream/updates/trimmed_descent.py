@@ -1,0 +1,83 @@
+"""Minimise the surrogate of a trimmed loss, and follow the scale of its errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from atomstream.base.fixed import Fixed
+from atomstream.coders.trimming import Trimming
+from atomstream.losses.robust import MIN_ERROR_SHARE, NORMAL
+from atomstream.memory.trimmed import TrimmedSums
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Clock
+from atomstream.problem.objective import Needs, Objective
+from atomstream.updates.base import CodedBatch, Updater
+from atomstream.updates.block_coordinate import BlockCoordinate
+
+
+@dataclass(frozen=True)
+class TrimmedDescent(Updater[Any]):
+    """Sweep over the atoms as `BlockCoordinate`, and move the scale towards that of the batch.
+
+    The scale is 1.4826 times the median absolute error of the observed entries, trimmed ones
+    included, so that it cannot shrink by its own trimming; it moves by the weight of the batch.
+    With a threshold that is given it is not used.
+
+    Parameters
+    ----------
+    damping, fixed, n_sweeps
+        As of `BlockCoordinate`.
+    patience : float, default=inf
+        As of `BlockCoordinate`; atoms would be re-seeded by rows that hold outliers.
+    """
+
+    damping: float = 0.0
+    fixed: Fixed = 0
+    n_sweeps: int = 1
+    patience: float = math.inf
+    statistics: ClassVar[TrimmedSums] = TrimmedSums()
+    coder: ClassVar[Trimming] = Trimming()
+    needs: ClassVar[Needs] = {"loss": ("trims",), "atoms": ("rowwise",)}
+
+    def update(
+        self,
+        state: Any,
+        objective: Objective,
+        clock: Clock,
+        latest: Sequence[CodedBatch] = (),
+    ) -> None:
+        """Sweep over the atoms, then follow the scale of the latest batch."""
+        # The errors are those of the dictionary that the codes were found with.
+        found = [robust_scale(*item[:2], state.dictionary) for item in latest]
+        self._descent().update(state, objective, clock, latest)
+        loss: Any = objective.loss
+        if found and not loss.threshold:
+            old = state.dictionary.scale
+            new = float(np.mean(found))
+            state.dictionary.scale = new if not old else old + clock.weight * (new - old)
+
+    def value(self, state: Any, objective: Objective) -> float:
+        """Return the surrogate with damping and the penalty on the atoms that may change."""
+        return self._descent().value(state, objective)
+
+    def _descent(self) -> BlockCoordinate:
+        return BlockCoordinate(self.damping, self.fixed, self.n_sweeps, self.patience)
+
+
+def robust_scale(batch: Batch, codes: Any, dictionary: Any) -> float:
+    """Return 1.4826 times the median absolute error of the observed entries of a batch."""
+    X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
+    errors = np.abs(X - dictionary.decode(codes.values))
+    seen = np.ones(X.shape, bool) if batch.mask is None else batch.mask
+    counts = seen if batch.weights is None else seen & (batch.weights > 0)[:, None]
+    if not counts.any():
+        return 0.0
+    # Where data are fitted exactly rounding would be trimmed.
+    least = MIN_ERROR_SHARE * float(np.abs(X[counts]).mean())
+    return max(NORMAL * float(np.median(errors[counts])), least)

@@ -1,0 +1,136 @@
+"""The trimmed loss: entries beyond a threshold count as missing, in codes and in sums."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from atomstream import OnlineNMF, load, save
+from atomstream.coders import Trimming
+from atomstream.dictionaries.rows import Rows
+from atomstream.losses import Trimmed
+from atomstream.memory import TrimmedAggregates, TrimmedSums
+from atomstream.memory.state import State
+from atomstream.memory.usage import Usage
+from atomstream.penalties import Nonnegative, NonnegativeBall
+from atomstream.problem.batch import Batch
+from atomstream.problem.clock import Accuracy, Clock
+from atomstream.problem.objective import Objective
+from atomstream.schedules import Harmonic
+from atomstream.updates import TrimmedDescent
+
+OBJECTIVE = Objective(Trimmed(3.0), Nonnegative(), NonnegativeBall())
+EXACT = Accuracy(gap=1e-9)
+
+
+def planted(n_rows=300, share=0.1, seed=0, n_features=30, n_atoms=3):
+    """Return rows with outliers, the same without, and the true atoms."""
+    rng = np.random.default_rng(seed)
+    atoms = rng.gamma(0.5, 1.0, (n_atoms, n_features))
+    clean = 10 * rng.gamma(1.0, 1.0, (n_rows, n_atoms)) @ atoms
+    wrong = rng.random(clean.shape) < share
+    noisy = clean + rng.normal(0, 0.1, clean.shape) + wrong * rng.uniform(-300, 300, clean.shape)
+    return np.maximum(noisy, 1e-8), clean, atoms
+
+
+def measured(X, dictionary, weights=None):
+    batch = Batch(X, weights)
+    codes = Trimming().encode(batch, dictionary, OBJECTIVE, EXACT)
+    return batch, codes, TrimmedSums().measure(batch, codes, dictionary, OBJECTIVE)
+
+
+def test_batches_cut_elsewhere_leave_the_same_memory():
+    X, _, atoms = planted()
+    dictionary, found = Rows(atoms), []
+    for cuts in ([0, 300], [0, 7, 120, 121, 300]):
+        memory, clock = TrimmedAggregates(*atoms.shape), Clock(Harmonic())
+        for start, end in pairwise(cuts):
+            delta = measured(X[start:end], dictionary)[2]
+            memory.absorb(delta, clock.tick(delta.mass))
+        found.append(memory)
+    for name in ("gram", "cross", "constant", "outlier_share"):
+        assert_allclose(getattr(found[0], name), getattr(found[1], name), rtol=1e-9)
+    assert found[0].outlier_share > 0
+
+
+def test_deltas_of_shards_add_up_to_that_of_all_rows():
+    X, _, atoms = planted()
+    dictionary = Rows(atoms)
+    whole = measured(X, dictionary)[2]
+    added = measured(X[:100], dictionary)[2] + measured(X[100:], dictionary)[2]
+    for name in ("gram", "cross", "constant", "usage", "objective", "mass", "trimmed"):
+        assert_allclose(getattr(added, name), getattr(whole, name), rtol=1e-9)
+
+
+def test_the_surrogate_lies_above_the_loss_and_an_update_never_raises_it():
+    X, _, atoms = planted()
+    rng = np.random.default_rng(1)
+    dictionary = Rows(NonnegativeBall().normalize(atoms + rng.random(atoms.shape)))
+    memory = TrimmedAggregates(*atoms.shape)
+    batch, codes, delta = measured(X, dictionary)
+    memory.absorb(delta, 1.0)
+    state, before = State(dictionary, memory, Usage(len(atoms))), memory.value(dictionary)
+    loss = OBJECTIVE.losses(batch, codes.values, dictionary).mean()
+    assert before == pytest.approx(loss, rel=1e-9)
+    for _ in range(5):
+        TrimmedDescent().update(state, OBJECTIVE, Clock(Harmonic()))
+        now = memory.value(state.dictionary)
+        assert now <= before * (1 + 1e-12)
+        assert OBJECTIVE.losses(batch, codes.values, state.dictionary).mean() <= now * (1 + 1e-9)
+        before = now
+
+
+def test_an_entry_beyond_the_threshold_counts_as_missing():
+    X, _, atoms = planted(20, share=0.0)
+    dictionary = Rows(atoms)
+    wrong, mask = X.copy(), np.ones(X.shape, bool)
+    wrong[:, 4] += 200
+    mask[:, 4] = False
+    coder = Trimming()
+    found = coder.encode(Batch(wrong), dictionary, OBJECTIVE, EXACT).values
+    expected = coder.encode(Batch(X, mask=mask), dictionary, OBJECTIVE, EXACT).values
+    assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_the_code_of_a_row_depends_on_that_row_alone():
+    X, _, atoms = planted(40, share=0.3)
+    model = OnlineNMF.from_components(atoms, loss="trimmed")
+    together = model.transform(X)
+    assert_allclose(model.transform(X[7:8]), together[7:8], atol=1e-10 * together.max())
+
+
+def test_outliers_are_found_and_do_not_move_the_reconstruction():
+    X, clean, atoms = planted(200, share=0.15)
+    model = OnlineNMF.from_components(atoms, loss="trimmed")
+    far = np.abs(X - clean) > 20
+    assert np.median(np.abs(model.clean(X) - clean)) < 0.1
+    assert (model.outliers(X) > 0)[far].mean() > 0.97
+
+
+def test_a_stream_waits_for_its_warm_up_and_goes_on_to_the_bit(tmp_path):
+    X, _, _ = planted(120)
+    batches = np.array_split(X, 8)
+    whole, parts = (OnlineNMF(3, loss="trimmed", random_state=0) for _ in range(2))
+    for batch in batches:
+        whole.partial_fit(batch)
+    for number, batch in enumerate(batches):
+        parts.partial_fit(batch)
+        if number in (0, 4):  # in the middle of the warm-up, and after it
+            path = tmp_path / f"{number}.atoms"
+            save(parts, path)
+            parts = pickle.loads(pickle.dumps(load(path)))
+    assert_array_equal(whole.components_, parts.components_)
+    assert whole.state_.dictionary.scale == parts.state_.dictionary.scale > 0
+    assert whole.memory_.outlier_share == parts.memory_.outlier_share
+
+
+def test_atoms_are_learned_from_rows_with_outliers(room):
+    X, clean, _ = planted(600, share=0.15)
+    model = OnlineNMF(3, loss="trimmed", n_epochs=5, random_state=0).fit(X[:500])
+    plain = OnlineNMF(3, n_epochs=55, random_state=0).fit(X[:500])
+    errors = [np.sqrt(np.mean((one.clean(X[500:]) - clean[500:]) ** 2)) for one in (model, plain)]
+    room.error(errors[0] / errors[1], at_most=0.1)
