@@ -187,6 +187,7 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
             windows=[window for window in (6, 12, 24) if window <= first // 2],
             atoms=(10, 30),
             ridges=(0.05, 0.2),
+            heads=(),
             n_origins=min(100, first // 2),
             model=SeriesDictionary(center=False),
             random_state=0,

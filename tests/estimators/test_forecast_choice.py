@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import SeriesDictionary, choose_forecaster
 
-GRID = {"windows": (4, 8), "atoms": (3, 6), "ridges": (0.02, 0.5)}
+GRID = {"windows": (4, 8), "atoms": (3, 6), "ridges": (0.02, 0.5), "heads": ()}
 
 
 def season(n=120, seed=0):
@@ -57,14 +57,14 @@ def test_the_best_learns_from_all_rows(room):
     assert_array_equal(choice.model.components_, twin.components_)
     table = choice.table
     assert [row["error"] for row in table] == sorted(row["error"] for row in table)
-    assert {"n_components", "window", "ridge", "error", "over_persistence"} == set(table[0])
+    assert {"n_components", "window", "ridge", "head", "error", "over_persistence"} == set(table[0])
 
 
 def test_other_settings_are_those_of_the_model_and_gaps_are_left_out():
     Y = season()
     Y[60:64, 0] = Y[-5, 1] = np.nan
     model = SeriesDictionary(memory=20, random_state=3)
-    choice = choose_forecaster(Y, windows=[6], atoms=[4], ridges=[0.1], model=model)
+    choice = choose_forecaster(Y, windows=[6], atoms=[4], ridges=[0.1], heads=[], model=model)
     assert choice.model.memory == 20
     assert np.isfinite(choice.errors).all()
     assert not hasattr(model, "learner_")
@@ -80,3 +80,32 @@ def test_what_cannot_be_judged_is_refused():
         choose_forecaster(Y, horizon=0)
     with pytest.raises(ValueError, match=r"'ridge' .* must be a number"):
         choose_forecaster(Y, windows=[4], ridges=[-1.0])
+
+
+@pytest.mark.filterwarnings("ignore:The honest one-step errors")
+def test_heads_are_judged_as_models_with_them_are():
+    Y = season()
+    heads = ("mix", "ridge", "smoothing", "persistence", "seasonal", "mean")
+    choice = choose_forecaster(
+        Y, windows=[6], atoms=[4], season=7, horizon=3, n_origins=20, random_state=0
+    )
+    assert [each["head"] for each in choice.tried] == [None, *heads]
+    for settings, errors in zip(choice.tried, choice.errors, strict=True):
+        model = SeriesDictionary(**settings, season=7, random_state=choice.seed)
+        assert_allclose(rolled(model, Y, 20, 3), errors, rtol=1e-6)
+    assert choice.settings == choice.tried[choice.errors.mean(axis=1).argmin()]
+    assert choice.model.head == choice.settings["head"] is not None
+
+
+def test_without_a_season_no_seasonal_head_is_tried():
+    choice = choose_forecaster(season(), windows=[4], atoms=[3], n_origins=3, random_state=0)
+    assert "seasonal" not in [each["head"] for each in choice.tried]
+    assert len(choice.tried) == 6
+
+
+@pytest.mark.filterwarnings("ignore:The honest one-step errors")
+def test_a_random_walk_is_left_to_persistence_or_as_good(room):
+    Y = np.cumsum(np.random.default_rng(4).standard_normal((200, 1)), axis=0)
+    choice = choose_forecaster(Y, windows=[4], atoms=[3], n_origins=40, random_state=0)
+    best = choice.tried.index(choice.settings)
+    room.ratio(choice.errors[best].mean() / choice.persistence.mean(), at_most=1.1)

@@ -93,7 +93,7 @@ def test_data_that_can_be_fitted_exactly_are(room):
 def test_the_end_is_that_of_batch_updates_which_take_thousands_of_rounds(room):
     X = load_wine().data
     kl = {"solver": "mu", "beta_loss": "kullback-leibler", "tol": 0}
-    batch = NMF(4, init="nndsvda", max_iter=4000, random_state=0, **kl).fit(X)
+    batch = NMF(4, init="nndsvda", max_iter=8000, random_state=0, **kl).fit(X)
     model = OnlineNMF(4, loss="kl", random_state=0).fit(X)
     end = 0.5 * batch.reconstruction_err_**2
     room.ratio(model.batch_objective_ * len(X) / end, at_most=1.01)

@@ -79,10 +79,10 @@ def test_a_start_outside_its_set_is_as_good_as_one_inside(kind, room):
     ends = []
     for start in (rows, given):
         model = OnlineNMF.from_components(start, random_state=0)
-        for part in np.split(X, 30):
+        for part in np.split(X[:300], 3):
             model.partial_fit(part)
         ends.append(model.objective(X))
-    room.ratio(ends[1] / ends[0], at_most=1.01)
+    room.near(ends[1], ends[0], rel=0.01)
 
 
 def test_opposite_atoms_and_atoms_of_zeros_repeat_nothing():

@@ -1,9 +1,9 @@
-"""Windows, atoms and ridge of a forecaster, chosen by rolling validation."""
+"""Windows, atoms, ridge and head of a forecaster, chosen by rolling validation."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
@@ -14,11 +14,15 @@ from sklearn.base import clone
 
 from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.progress import track
-from atomstream.domains.series.levels import rms
+from atomstream.domains.series.head import Head, HeadPlan
+from atomstream.domains.series.head_state import HeadState
+from atomstream.domains.series.levels import Levels, rms
 from atomstream.estimators._learner_inside import drawn_seed
+from atomstream.estimators._series_head import head_of, to_units, to_values
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning
 
+CANDIDATES = ("mix", "ridge", "smoothing", "persistence", "seasonal", "mean")  # heads
 MAX_ORIGINS = 100  # origins by default
 LONGEST = 10_000  # rows of a season
 ALIKE = 1.05  # errors of two seasons that differ by less are alike: of these the shorter one counts
@@ -116,7 +120,7 @@ class ForecasterChoice:
     model : SeriesDictionary
         With the settings of the smallest error, fitted to all rows.
     settings : dict
-        Its ``n_components``, ``window`` and ``ridge``.
+        Its ``n_components``, ``window``, ``ridge`` and ``head``: None where the atoms are best.
     tried : list of dict
         All settings, in the order of ``errors``.
     errors : ndarray of shape (n_tried, horizon)
@@ -151,18 +155,54 @@ class ForecasterChoice:
         return sorted(rows, key=lambda row: row["error"])
 
 
+def judge_of(model: SeriesDictionary) -> Callable[..., NDArray]:
+    """Return what judges a model: the whole of it, or its head where that needs no codes."""
+    needs_atoms = model.head is None or "codes" in head_of(model).members
+    return rolled if needs_atoms else judged_head
+
+
+def judged_head(
+    model: SeriesDictionary, values: NDArray, first: int, n_origins: int, horizon: int
+) -> NDArray:
+    """Return the same as `rolled` for a head that needs no codes, without learning atoms."""
+    plan = head_of(model).plan(values.shape[1], 0, model.season, 0)
+    state, none, errors = plan.begin(), np.empty((max(horizon, plan.head.horizon), 0)), []
+    state.levels = Levels.unknown(values.shape[1]).learned(values[: model._n_init])
+    for place, row in enumerate(values[: first + n_origins - 1]):
+        if place >= first:
+            errors.append(_ahead_in_values(plan, state, horizon) - values[place : place + horizon])
+        plan.foretell(state, none, None)
+        plan.learned(state, to_units(state, row), none[:1], None)
+        rows = values[max(0, place + 1 - model.window) : place + 1]
+        state.levels = state.levels.following(rows, model.window)
+    last = first + n_origins - 1
+    errors.append(_ahead_in_values(plan, state, horizon) - values[last : last + horizon])
+    return np.array([rms(step) for step in np.stack(errors, axis=1)])
+
+
+def _ahead_in_values(plan: HeadPlan, state: HeadState, horizon: int) -> NDArray:
+    """Return the forecast of a head in the units of the data."""
+    return to_values(state, plan.ahead(state, horizon, np.empty((horizon, 0)), None))
+
+
 def choose_forecaster(
     Y: object,
     *,
-    windows: Sequence[int] = (6, 12, 24),
-    atoms: Sequence[int] = (10, 20, 40),
-    ridges: Sequence[float] = (0.01, 0.05, 0.2),
+    windows: Sequence[int] = (12,),
+    atoms: Sequence[int] = (20,),
+    ridges: Sequence[float] = (0.05,),
+    heads: Sequence[str | Head] = CANDIDATES,
+    season: int | None = None,
     horizon: int = 1,
     n_origins: int | None = None,
     model: SeriesDictionary | None = None,
     random_state: RandomSource = None,
 ) -> ForecasterChoice:
-    """Choose the windows, atoms and ridge of a `SeriesDictionary` by rolling validation.
+    """Choose what forecasts, or windows, atoms and ridge, by rolling validation.
+
+    Atoms of all settings stand beside the heads of `SeriesDictionary`: a mix weighed by past
+    errors, regressions on lags, exponential smoothing, both persistences, and the mean of these.
+    The best of all is returned, whichever it is: ``settings`` says.
 
     Every model learns from the first rows. From each of the last ``n_origins`` rows it forecasts
     ``horizon`` rows, and then learns from one more, as it would in use: no forecast depends on rows
@@ -174,12 +214,17 @@ def choose_forecaster(
     Y : array, frame or xarray.DataArray of shape (n_times, n_series)
         As in `SeriesDictionary.fit`. Errors are in the units of the data: large series outweigh
         small ones; scale them first where all shall count alike.
-    windows : sequence of int, default=(6, 12, 24)
-        Values of ``window``; all combinations with the next two are tried.
-    atoms : sequence of int, default=(10, 20, 40)
-        Values of ``n_components``.
-    ridges : sequence of float, default=(0.01, 0.05, 0.2)
-        Values of ``ridge``.
+    windows : sequence of int, default=(12,)
+        Values of ``window``; all combinations with the next two are tried. (6, 12, 24) is a wider
+        search, and costs several times as much.
+    atoms : sequence of int, default=(20,)
+        Values of ``n_components``; as wide: (10, 20, 40).
+    ridges : sequence of float, default=(0.05,)
+        Values of ``ridge``; as wide: (0.01, 0.05, 0.2).
+    heads : sequence, default=("mix", "ridge", "smoothing", "persistence", "seasonal", "mean")
+        Values of ``head``, tried with the first of each of the above.
+    season : int, optional
+        Rows in a season, for the heads; without it "seasonal" is left out.
     horizon : int, default=1
         Rows to forecast; all steps count alike.
     n_origins : int, optional
@@ -212,23 +257,29 @@ def choose_forecaster(
     >>> t, rng = np.arange(150)[:, None], np.random.default_rng(0)
     >>> Y = 3 + np.sin(2 * np.pi * t / 7 + np.arange(2)) + 0.1 * rng.standard_normal((150, 2))
     >>> Y *= np.exp(t / 100)
-    >>> choice = choose_forecaster(Y, windows=(4, 8), atoms=(3, 6), ridges=[0.05], random_state=0)
-    >>> choice.settings["window"]
-    8
+    >>> choice = choose_forecaster(Y, windows=[8], atoms=[6], season=7, random_state=0)
+    >>> choice.settings["head"], len(choice.table)
+    ('mix', 7)
     >>> choice.model.predict(2).shape
     (2, 2)
     """
     base = SeriesDictionary() if model is None else model
     values = base._table(Y, "Y").values
-    grid = {"n_components": atoms, "window": windows, "ridge": ridges}
+    grid: dict[str, Any] = {"n_components": atoms, "window": windows, "ridge": ridges}
     for name, numbers in zip(("atoms", "windows", "ridges"), grid.values(), strict=True):
         if not len(numbers):
             raise ValueError(f"{name} must hold at least one number.")
-    tried = [dict(zip(grid, numbers, strict=True)) for numbers in product(*grid.values())]
+    base = clone(base).set_params(season=base.season if season is None else season)
+    tried: list[dict[str, Any]] = [
+        dict(zip(grid, numbers, strict=True)) | {"head": None}
+        for numbers in product(*grid.values())
+    ]
+    names = [head for head in heads if base.season or head != "seasonal"]
+    tried += [tried[0] | {"head": head} for head in names]
     n_origins, first = first_origin(len(values), horizon, n_origins, needed=max(windows))
     seed = drawn_seed(base.random_state if random_state is None else random_state)
     models = [prepared(base, settings | {"random_state": seed}, first) for settings in tried]
-    errors = np.array([rolled(each, values, first, n_origins, horizon) for each in models])
+    errors = np.array([judge_of(each)(each, values, first, n_origins, horizon) for each in models])
     naive = baselines(values, first, n_origins, horizon)
     best = int(errors.mean(axis=1).argmin())
     return ForecasterChoice(

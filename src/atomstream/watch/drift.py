@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.cusum import SLACK, moved, summed
+from atomstream.base.cusum import SLACK, moved
 
 CLIP = 2.0  # standard deviations beyond which a value counts no more: laws with heavy tails
 FIRST = 30  # values that each of the two stages learns from before it judges
@@ -16,6 +17,23 @@ OVERSHOOT = 1.166  # twice the mean excess of a random walk over a level, in sta
 POWER = 3  # the value at place s of n weighs as s^2
 UNDER_WAY = 0.25  # share of the level from which on a change may be under way
 PERSISTENT = 0.999  # the largest correlation of neighbours that is reckoned with
+DOUBT = 0.75  # standard errors of the correlation that are added to it
+SKEW_SHARE = 0.75  # of the slack that a skewed law would need: all of it hides changes
+PRIOR_VALUES = 60  # values that the normal law stands for in the learned moment
+MAX_SCORE = 3.0  # standard deviations beyond which a score adds nothing to the moment
+SETTLING = 20  # values after an alarm from which the new level is learned before it is judged
+FROZEN = 60  # values after an alarm during which spread and correlation are kept
+REMEMBERED = 200  # values that the spread and the correlation stand for after an alarm
+
+
+class _Law(NamedTuple):
+    """How values scatter about their level, whatever that is."""
+
+    variance: float = 0.0
+    covariance: float = 0.0  # of neighbours
+    middle: float = 0.0  # mean of the clipped innovations
+    wide: float = 0.0  # their variance
+    moment: float = math.exp(1 / 8)  # mean of exp(z / 2): that of the normal law, at first
 
 
 class DriftDetector:
@@ -26,12 +44,19 @@ class DriftDetector:
     correlation of neighbours learned from the values before, :math:`z_t` the innovation in
     standard deviations, clipped at 2 and freed of its own mean and spread,
 
-    .. math:: S_t = \max(0, S_{t-1} + z_t - \tfrac14),
+    .. math:: S_t = \max(0, S_{t-1} + z_t - k),
 
     and the alarm is given where :math:`S_t` exceeds the h for which Siegmund's formula gives
     ``false_alarm_every`` values between two alarms without any change,
 
     .. math:: \text{false\_alarm\_every} = 8 (e^{b/2} - b/2 - 1), \qquad b = h + 1.166.
+
+    The slack k is 1/4 for normal values: then :math:`E\, e^{(z - k)/2} = 1`, on which the formula
+    rests. Where the law learned needs more, as skewed ones do, k goes three quarters of the way
+    there. The correlation is taken three quarters of a standard error above what was found, for a
+    correlation that is too low makes a change of every excursion. After an alarm the level is
+    learned anew, from 20 values; spread, correlation and moment stay as they were before the change
+    began, so that a second change is found as soon as the first.
 
     Parameters
     ----------
@@ -84,26 +109,29 @@ class DriftDetector:
 
     def restart(self) -> None:
         """Forget all values: what comes next is the new normal."""
-        self._count = self.since = 0
-        self._sums = (0.0, 0.0, 0.0)  # mean, variance, covariance of neighbours
-        self._innovation = (0.0, 0.0)  # mean, variance
-        self._last = self._sum = 0.0
+        self._count = self._known = self._n_judged = self.since = 0
+        self._mean = self._last = self._sum = 0.0
+        self._law = self._calm = _Law()
 
     @property
     def state(self) -> tuple[float, ...]:
-        """All that it has learned, as nine numbers."""
-        counts = (self._count, self.since)
-        return (*counts, *self._sums, *self._innovation, self._last, self._sum)
+        """All that it has learned, as seventeen numbers."""
+        counts = (self._count, self.since, self._known, self._n_judged)
+        return (*counts, self._mean, self._last, self._sum, *self._law, *self._calm)
 
     @state.setter
     def state(self, numbers: Sequence[float]) -> None:
-        """Go on from what another detector has learned."""
-        if len(numbers) != 9 or not all(map(math.isfinite, numbers)):
-            raise ValueError(f"the state of a detector is nine numbers, got {numbers!r:.80}.")
-        self._count, self.since = int(numbers[0]), int(numbers[1])
-        self._sums = (numbers[2], numbers[3], numbers[4])
-        self._innovation = (numbers[5], numbers[6])
-        self._last, self._sum = numbers[7:]
+        """Go on from what another detector has learned; earlier releases kept nine numbers."""
+        if len(numbers) not in (9, 17) or not all(map(math.isfinite, numbers)):
+            raise ValueError(f"the state of a detector is 17 numbers, got {numbers!r:.80}.")
+        if len(numbers) == 9:
+            count, since, mean, variance, covariance, middle, wide, last, total = numbers
+            law = _Law(variance, covariance, middle, wide)
+            judged = max(count - FIRST, 0)
+            numbers = (count, since, count, judged, mean, last, total, *law, *law)
+        self._count, self.since, self._known, self._n_judged = map(int, numbers[:4])
+        self._mean, self._last, self._sum = numbers[4:7]
+        self._law, self._calm = _Law(*numbers[7:12]), _Law(*numbers[12:])
 
     @property
     def statistic(self) -> float:
@@ -112,14 +140,16 @@ class DriftDetector:
 
     @property
     def correlation(self) -> float:
-        """Correlation of neighbouring values, without the bias that few values have."""
-        _, variance, covariance = self._sums
+        """Correlation of neighbouring values, without the bias of few values, and some doubt."""
         n = max(min(self._count, self.reach), 1)
-        found = covariance / variance if variance > 0 else 0.0
-        return min(max(found + (1 + 3 * found) / n, 0.0), PERSISTENT)
+        law = self._calm  # a change that may be under way would look like correlation
+        found = law.covariance / law.variance if law.variance > 0 else 0.0
+        found = min(max(found + (1 + 3 * found) / n, 0.0), 1.0)
+        # Where neighbours do not depend on each other, there is nothing to doubt.
+        return min(found + DOUBT * found * math.sqrt((1 - found**2) / n), PERSISTENT)
 
     def update(self, value: float) -> bool:
-        """Take in the next value; return whether it gives the alarm: the next one starts anew.
+        """Take in the next value; return whether it gives the alarm: the next is a new level's.
 
         Parameters
         ----------
@@ -129,32 +159,58 @@ class DriftDetector:
         if not math.isfinite(value):
             return False
         if self.statistic > 1:
-            self.restart()
-        if self._count >= FIRST:
+            self._begin_level()
+        if self._count >= (FIRST if self._count == self._known else SETTLING):
             self._judge(value)
         self._learn(value)
+        if self.since == 0:
+            self._calm = self._law
         return self.statistic > 1
+
+    def _begin_level(self) -> None:
+        """Forget the level, and what was learned of the law since the change began."""
+        self._law = self._calm
+        self._count = self.since = 0
+        self._sum = 0.0
+        self._known, self._n_judged = (min(n, REMEMBERED) for n in (self._known, self._n_judged))
 
     def _judge(self, value: float) -> None:
         """Add the innovation of a value to the sum."""
-        (mean, variance, _), again = self._sums, self.correlation
-        spread = math.sqrt(max(variance * (1 - again**2), 1e-300))
-        innovation = ((value - mean) - again * (self._last - mean)) / spread
+        law, again = self._law, self.correlation
+        spread = math.sqrt(max(self._calm.variance * (1 - again**2), 1e-300))
+        innovation = ((value - self._mean) - again * (self._last - self._mean)) / spread
         innovation = min(max(innovation, -CLIP), CLIP)
-        n, (middle, wide) = self._count - FIRST + 1, self._innovation
-        if n > FIRST:
-            scaled = (innovation - middle) / math.sqrt(max(wide, 1e-12))
-            self._sum = summed(self._sum, scaled)
+        self._n_judged += 1
+        n_scored, moment = self._n_judged - FIRST, law.moment
+        if n_scored > 0:
+            score = (innovation - law.middle) / math.sqrt(max(law.wide, 1e-12))
+            self._sum = max(0.0, self._sum + score - self._slack)
             self.since = self.since + 1 if self.statistic > UNDER_WAY else 0
-        self._innovation = moved(middle, wide, innovation, self._weight(n))
+            weight = max(1 / (n_scored + PRIOR_VALUES), 1 / self.reach)
+            moment += weight * (math.exp(min(score, MAX_SCORE) / 2) - moment)
+        weight = self._weight(self._n_judged)
+        middle, wide = moved(law.middle, law.wide, innovation, weight)
+        self._law = law._replace(middle=middle, wide=wide, moment=moment)
+
+    @property
+    def _slack(self) -> float:
+        """What the sum loses with each value: by the law before a change that may be under way."""
+        needed = 2 * math.log(self._calm.moment)
+        return SLACK + SKEW_SHARE * max(needed - SLACK, 0.0)
 
     def _learn(self, value: float) -> None:
-        mean, variance, covariance = self._sums
-        self._count += 1
-        weight, off = self._weight(self._count), value - mean
-        before = self._last - mean if self._count > 1 else 0.0
-        covariance = (1 - weight) * (covariance + weight * off * before)
-        self._sums, self._last = (*moved(mean, variance, value, weight), covariance), value
+        """Take a value into the level, and into the spread about it where the level is known."""
+        law, anew = self._law, self._count == 0
+        off, before = (0.0, 0.0) if anew else (value - self._mean, self._last - self._mean)
+        self._count, self._known = self._count + 1, self._known + 1
+        self._mean = value if anew else self._mean + self._weight(self._count) * off
+        self._last = value
+        # About a level of few values all spread is small, and neighbours seem independent.
+        if self._count == self._known or self._count >= FROZEN:
+            weight = self._weight(self._known)
+            variance = (1 - weight) * (law.variance + weight * off * off)
+            covariance = (1 - weight) * (law.covariance + weight * off * before)
+            self._law = law._replace(variance=variance, covariance=covariance)
 
     def _weight(self, n: int) -> float:
         """Return the weight of value number n: at first the latest count more, as models learn."""
