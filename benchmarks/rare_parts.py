@@ -12,7 +12,7 @@ without artefacts of sequencing, so that no two have a cosine of .8. A signature
 share of the genomes that is drawn for it, in amounts that are log-normal around its share of the
 set; a genome has a log-normal number of mutations, and counts are Poisson, where noise is asked for
 after a factor for each entry that is normal around 1. Shares are even, or as in the genomes of a
-melanoma, where two signatures make nine tenths of all mutations. A part is a hit where a planted signature,
+melanoma, where two signatures make nine tenths of all. A part is a hit where a planted signature,
 matched one-to-one, has a cosine of at least .9. Seeds 0 and 1 served to tune.
 """
 
