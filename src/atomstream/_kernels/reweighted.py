@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from atomstream._kernels.cholesky import append, solve
 from atomstream._kernels.compile import inlined, kernel
 
+SWEEPS_PER_SOLVE = 4  # sweeps find the support, and crawl where atoms are alike
+MIN_PIVOT = 1e-10  # of the diagonal; entries below depend on the others and are left to sweeps
 NORMAL = 1.4826  # standard deviations of a normal variable in its median absolute value
 
 
@@ -30,6 +33,7 @@ def encode(codes, X, seen, atoms, penalty, limits):  # type: ignore[no-untyped-d
     n_falls, fall, n_trims, n_sweeps, small, threshold, deviations = limits
     r, d = atoms.shape
     gram, linear, weighted = np.empty((r, r)), np.empty(r), np.empty((r, d))
+    work = (gram, linear, weighted, np.empty((r, r)), np.empty(r), np.empty(r, np.int64))
     weights, errors, sizes = np.empty(d), np.empty(d), np.empty(d)
     for i in range(len(codes)):
         h, x, there = codes[i], X[i], seen[i]
@@ -53,7 +57,7 @@ def encode(codes, X, seen, atoms, penalty, limits):  # type: ignore[no-untyped-d
                     bound /= deviations
             else:
                 bound = np.abs(x).mean()
-            _fit(h, x, weights, atoms, penalty, (gram, linear, weighted), n_sweeps, small * bound)
+            _fit(h, x, weights, atoms, penalty, work, n_sweeps, small * bound)
 
 
 @inlined
@@ -77,8 +81,8 @@ def _errors(errors, sizes, h, x, there, atoms):  # type: ignore[no-untyped-def]
 
 @inlined
 def _fit(h, x, weights, atoms, penalty, work, n_sweeps, least):  # type: ignore[no-untyped-def]
-    """Minimise the weighted sum of squares and the penalty by coordinate descent."""
-    gram, linear, weighted = work
+    """Minimise the weighted sum of squares and the penalty by sweeps and Newton steps."""
+    gram, linear, weighted, factor, step, inside = work
     l1, l2, low, high = penalty
     r, d = atoms.shape
     for k in range(r):
@@ -96,7 +100,7 @@ def _fit(h, x, weights, atoms, penalty, work, n_sweeps, least):  # type: ignore[
     for k in range(r):
         gram[k, k] += l2
     # l1 on negative codes pushes the other way.
-    for _ in range(n_sweeps):
+    for sweep in range(1, n_sweeps + 1):
         largest = 0.0
         for k in range(r):
             if gram[k, k] <= 0:
@@ -107,8 +111,47 @@ def _fit(h, x, weights, atoms, penalty, work, n_sweeps, least):  # type: ignore[
             if rest < 0:
                 rest = min(rest + 2 * l1, 0.0)
             best = min(max(rest / gram[k, k], low), high)
-            step = abs(best - h[k]) * np.sqrt(gram[k, k] / max(d, 1))
-            largest = max(largest, step)
+            move = abs(best - h[k]) * np.sqrt(gram[k, k] / max(d, 1))
+            largest = max(largest, move)
             h[k] = best
         if largest <= least:
             return
+        if sweep % SWEEPS_PER_SOLVE == 0:
+            _solve_inside(h, gram, linear, penalty, (factor, step, inside))
+
+
+@inlined
+def _solve_inside(h, gram, linear, penalty, work):  # type: ignore[no-untyped-def]
+    """Solve for the entries inside their bounds; one that meets a bound on the way stays there."""
+    factor, step, inside = work
+    l1, _, low, high = penalty
+    r = len(h)
+    for _ in range(r):
+        n = 0
+        for k in range(r):
+            if h[k] == 0 or h[k] <= low or h[k] >= high:
+                continue
+            for c in range(n):
+                factor[n, c] = gram[k, inside[c]]
+            least = MIN_PIVOT * gram[k, k]
+            if append(factor, n, gram[k, k], least) > least:
+                inside[n] = k
+                step[n] = linear[k] if h[k] > 0 else linear[k] + 2 * l1
+                for j in range(r):
+                    step[n] -= gram[k, j] * h[j]
+                n += 1
+        solve(factor, n, step)
+        share, first, edge = 1.0, -1, 0.0
+        for c in range(n):
+            k = inside[c]
+            wall = low if step[c] < 0 else high
+            # l1 has a kink at zero.
+            if l1 > 0 and step[c] * h[k] < 0:
+                wall = max(low, 0.0) if step[c] < 0 else min(high, 0.0)
+            if abs(step[c]) * share > abs(wall - h[k]):
+                share, first, edge = abs(wall - h[k]) / abs(step[c]), k, wall
+        for c in range(n):
+            h[inside[c]] += share * step[c]
+        if first < 0:
+            return
+        h[first] = edge

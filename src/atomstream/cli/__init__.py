@@ -37,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         By default those of the process.
     """
     before, code = compiling(), _answer(arguments)
-    if compiling() - before:  # an interrupt has left them at work, and an exit would wait for them
+    # An interrupt leaves compilers at work, for which an exit would wait; and if it came while
+    # source text was executed, as in imports, Python would end by the signal and not with the code.
+    if compiling() - before or (arguments is None and code == INTERRUPTED):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -46,10 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _answer(arguments: Sequence[str] | None) -> int:
     """Run a command; return its exit code."""
-    from atomstream.cli.commands import commands
-
     try:
         with waiting():
+            # Here, so that signals are answered while the package is loaded.
+            from atomstream.cli.commands import commands
+
             result = commands.main(args=arguments, prog_name="atomstream", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()

@@ -25,6 +25,7 @@ from atomstream.looks.record import Record, Table, cell, read_edits
 from atomstream.looks.report import write_figures
 from atomstream.runs.record import open_record
 from atomstream.runs.task import forward_warnings, making_sense
+from atomstream.watch.history import alarms_of
 from atomstream.watch.lives import lives_of
 
 BAR = 24  # signs of a full bar on the screen
@@ -131,6 +132,8 @@ def inspect(run: Path, as_json: bool) -> int:
     if inputs:
         facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
     facts |= {name: f"{value:.4g} ({look.quality_on})" for name, value in figures.items()}
+    if alarms := alarms_of(record.history):
+        facts["alarms"] = f"{len(alarms)}: the stream changed by {_listed(alarms)} samples"
     click.echo(f"{run}")
     width = max(map(len, facts))
     for name, value in facts.items():
@@ -142,6 +145,11 @@ def inspect(run: Path, as_json: bool) -> int:
     for line in table_lines(table):
         click.echo(printable(f"  {line}".rstrip()[:WIDTH]))
     return 0
+
+
+def _listed(places: list[int]) -> str:
+    """Return the last few numbers of samples, as people read them."""
+    return ", ".join(f"{place:,}" for place in places[-3:])
 
 
 def _numbers(record: Record) -> dict[str, Any]:
@@ -157,6 +165,7 @@ def _numbers(record: Record) -> dict[str, Any]:
         "steps": getattr(learner, "n_steps_", None),
         "objective": objective if np.isfinite(objective) else None,
         "complete": record.complete,
+        "alarms": alarms_of(record.history),
         "position": record.notes.get("position"),
         "seconds": record.notes.get("seconds"),
     }

@@ -14,6 +14,7 @@ from atomstream.base.checks import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
+from atomstream.runs.alarms import alarm_command, alarm_sentence
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
@@ -27,6 +28,10 @@ from atomstream.runs.task import (
 )
 from atomstream.watch.callbacks import LearningBar
 
+ON_ALARM = (
+    "Program and arguments to start at each alarm, without a shell; it reads the alarm as JSON."
+)
+METRICS = "File of metrics for a Prometheus node collector, such as atomstream.prom."
 STOPPING = (
     "Ctrl-C finishes the current step, saves, and stops; `atomstream resume` continues the run."
 )
@@ -46,7 +51,13 @@ def learning_command(task: str, name: str) -> click.Command:
     settings_type = kind.settings_type
 
     def begin(
-        out: Path, config: Path | None, max_time: float | None, as_json: bool, **options: Any
+        out: Path,
+        config: Path | None,
+        max_time: float | None,
+        on_alarm: str | None,
+        metrics: Path | None,
+        as_json: bool,
+        **options: Any,
     ) -> int:
         """Begin a run: settings from file and options, a free folder, then learn."""
         folder, names = RunFolder(out), options.pop(kind.argument)
@@ -61,6 +72,7 @@ def learning_command(task: str, name: str) -> click.Command:
         settings = as_input_error("settings", lambda: settings.placed(tuple(places)))
         folder.check_free()
         run = Run(folder, checked_aloud("settings", lambda: task_of(kind, settings)))
+        _listen(run, on_alarm, metrics)
         with folder.beginning(settings, run.task.sources):
             return _learn(run, max_time, as_json)
 
@@ -86,8 +98,22 @@ def _last() -> list[click.Option]:
     """Return the options that learning and resuming share."""
     return [
         click.Option(["--max-time"], type=DURATION, help=STOP_AFTER),
+        click.Option(["--on-alarm"], type=str, metavar="COMMAND", help=ON_ALARM),
+        click.Option(["--metrics"], type=PATH, metavar="FILE", help=METRICS),
         click.Option(["--json", "as_json"], is_flag=True, help=AS_JSON),
     ]
+
+
+def _listen(run: Run, on_alarm: str | None, metrics: Path | None) -> None:
+    """Let alarms reach standard error and a command, and metrics a file."""
+    run.listeners.append(lambda facts: click.echo(alarm_sentence(facts), err=True))
+    if on_alarm is not None:
+        tell = alarm_command(on_alarm)
+        path = str(run.folder.path)
+        run.listeners.append(lambda facts: tell({"run": path, **facts}))
+    if metrics is not None and not metrics.parent.is_dir():
+        raise InputError(f"--metrics {metrics}: there is no folder {metrics.parent}.")
+    run.metrics = metrics
 
 
 def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.Command:
@@ -119,7 +145,13 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
 
 
 def _resume(
-    run: Path, max_time: float | None, as_json: bool, engine: str | None, **goals: int | None
+    run: Path,
+    max_time: float | None,
+    on_alarm: str | None,
+    metrics: Path | None,
+    as_json: bool,
+    engine: str | None,
+    **goals: int | None,
 ) -> int:
     """Go on with a run, further than it was asked to at first where a goal is given."""
     folder = RunFolder(run)
@@ -143,6 +175,7 @@ def _resume(
             Run(folder, as_input_error(run, lambda: task_of(kind, settings))),
             folder.load(),
         )
+        _listen(resumed, on_alarm, metrics)
         folder.check_inputs(resumed.task.sources)
         if found is not None:
             model, notes, complaints = found

@@ -102,7 +102,7 @@ class Trimming(Coder):
 
         atoms = dictionary.atoms().astype(np.float64)
         # What is far off while learning is trimmed, and comes back in a later pass.
-        effort = (6, 0.3, 2, 20, 3e-2) if rough else (self.n_falls, FALL, self.n_trims, 200, 1e-3)
+        effort = (15, 0.65, 4, 20, 3e-3) if rough else (self.n_falls, FALL, self.n_trims, 40, 1e-3)
         if start is not None:
             effort = (0, 1.0, *effort[2:])
         limits = (*effort, float(loss.threshold), float(loss.deviations))

@@ -29,7 +29,7 @@ from atomstream.io.files import whole_file
 from atomstream.looks import drawings
 from atomstream.looks.cards import Cards, course_points
 from atomstream.looks.record import Record, Table
-from atomstream.watch.history import Trace
+from atomstream.watch.history import Trace, alarms_of
 from atomstream.watch.lives import lives_of
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -274,9 +274,18 @@ def learning(record: Record, unit: str) -> list[Section]:
     )
     if len(record.history.n_samples) > 1:
         caption += " The first batch, which the start was made from, is left out."
-    caption += _changeovers(record.history, plural(unit))
+    caption += _alarms(record.history, plural(unit)) + _changeovers(record.history, plural(unit))
     figure = drawings.objective(record.history, unit=unit)
     return [Section("objective", "Learning", caption, figure)]
+
+
+def _alarms(history: Trace, unit: str) -> str:
+    """Return when the stream changed; nothing where no alarm was given."""
+    places = alarms_of(history)
+    if not places:
+        return ""
+    listed = ", ".join(f"{place:,}" for place in places[-MAX_EVENTS:])
+    return f" Alarms were given {counted(history.n_alarms, 'time')}: by {listed} {unit}."
 
 
 def _changeovers(history: Trace, unit: str) -> str:

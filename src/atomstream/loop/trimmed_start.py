@@ -27,10 +27,10 @@ from atomstream.updates.reseeding import Reseeding, starting_atoms
 from atomstream.updates.trimmed_descent import robust_scale
 
 # Thresholds in robust deviations that the schedules begin with. Large outliers among like rows need
-# a narrow one, sparse atoms a wide one: no single one serves all data.
-WIDE = (12.0, 8.0, 5.0)
+# a narrow one, sparse atoms and few outliers a wide one: no single one serves all data.
+WIDE = (40.0, 20.0, 12.0, 8.0, 5.0, 3.5)
 N_FALLS, N_LAST = 80, 30  # alternations while the threshold falls, and at its end
-N_PASSES, ROWS_PER_BATCH = 50, 256  # over the cleaned rows
+N_PASSES, ROWS_PER_BATCH = 50, 32  # over the cleaned rows
 MAX_BUFFER = 4096  # rows that a start is made from
 ROWS_PER_ATOM = 10  # that a stream keeps before it starts
 LOST = 5.0  # times the median scale of the rows: those beyond were not explained by the low rank
@@ -141,7 +141,11 @@ def _learned(
 def clean_rows(
     X: NDArray, mask: NDArray | None, rank: int, deviations: float, rng: np.random.Generator
 ) -> _Cleaned:
-    """Return rows without their outliers, by the schedule that ends with the smallest scale."""
+    """Return rows without their outliers, by the schedule that ends with the smallest loss.
+
+    That is the trimmed loss at the smallest scale of all: a scale alone, a median, does not see
+    good entries that are dropped.
+    """
     rank = min(rank, *X.shape)
     seen = np.ones(X.shape, bool) if mask is None else mask
     first = _one_direction(X, seen)
@@ -150,7 +154,8 @@ def clean_rows(
         _fallen(X, seen, first, rank, (wide, deviations), np.random.default_rng(seed))
         for wide in WIDE
     ]
-    return min(tried, key=lambda one: one.scale)
+    limit = deviations * min(one.scale for one in tried)
+    return min(tried, key=lambda one: float(np.minimum(np.abs(X - one.low), limit)[seen].sum()))
 
 
 def _one_direction(X: NDArray, seen: NDArray) -> NDArray:

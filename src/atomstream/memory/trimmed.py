@@ -63,8 +63,8 @@ class TrimmedSums(Statistics[TrimmedDelta, TrimmedAggregates]):
     .. math:: \tfrac12 \sum_j \min(e_j^2, t^2) \le \tfrac12 \|M(x - hD')\|^2
               + \tfrac12 t^2 |\bar M| \quad \text{for every } D',
 
-    with equality at the dictionary at hand. So trimmed entries are missing ones, which `GramSums`
-    majorises, and cost a constant.
+    with equality at the dictionary at hand. So trimmed entries are missing ones, with a Gram
+    matrix for each feature as in `GramSums`, and cost a constant.
     """
 
     needs: ClassVar[Needs] = {"loss": ("trims",)}
@@ -86,7 +86,7 @@ class TrimmedSums(Statistics[TrimmedDelta, TrimmedAggregates]):
         weights = np.ones(len(X)) if batch.weights is None else batch.weights
         squared = replace(objective, loss=Squared())
         rest = Batch(X, batch.weights, kept)
-        delta = GramSums().measure(rest, codes, dictionary, squared)
+        delta = GramSums(by_feature=True).measure(rest, codes, dictionary, squared)
         n_seen, n_kept = seen.sum(axis=1), kept.sum(axis=1)
         # Rows of which nothing is left add their constant alone.
         cost = 0.5 * limits[:, 0].astype(np.float64) ** 2 * (n_seen - n_kept)

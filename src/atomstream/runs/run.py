@@ -8,12 +8,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atomstream.base.progress import compiling
 from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
+from atomstream.runs.alarms import alarm_facts, metrics_text
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import Task, forward_warnings, history_of
 from atomstream.watch.callbacks import Callback, History, Learner
@@ -63,6 +66,10 @@ class Run:
     seconds : float
         Time spent learning, in all sessions.
     warnings : list of str
+    listeners : list of callable
+        Called with the facts of each alarm, as `atomstream.runs.alarms.alarm_facts` returns them.
+    metrics : path or None
+        File of metrics for a collector, written anew every two seconds.
     """
 
     def __init__(self, folder: RunFolder, task: Task) -> None:
@@ -70,6 +77,8 @@ class Run:
         self.history = History()
         self.seconds = 0.0
         self.warnings: list[str] = []
+        self.listeners: list[Callable[[dict[str, int]], None]] = []
+        self.metrics: Path | None = None
         self.reason: str | None = None
         self.finishing = False
         self._finished = False
@@ -175,6 +184,24 @@ class Run:
         pace.save()
         self.folder.log.write_events(lives_of(self.history, self.notes()).events)
 
+    def tell_alarm(self) -> None:
+        """Write an alarm of the newest batch to the log, and tell all who listen."""
+        facts = alarm_facts(self.history, self.learner)
+        self.folder.log.write("alarm", **facts)
+        for listener in self.listeners:
+            listener(facts)
+
+    def write_metrics(self) -> None:
+        """Write the file of metrics, where one is wanted; learning goes on where it cannot be."""
+        if self.metrics is None or not self.task.learned:
+            return
+        text = metrics_text(self.history, self.learner, self.folder.path.resolve().name)
+        try:
+            with whole_file(self.metrics) as file:
+                file.write(text.encode())
+        except OSError as error:
+            self._keep_warning(f"{self.metrics} could not be written: {error.strerror}.")
+
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Keep warnings, and turn what a model complains about into a sentence."""
@@ -207,7 +234,10 @@ class _Pace:
     def note(self, learner: Learner) -> None:
         """Take in the last batch, and write the history now and then for those who watch."""
         self._run.history.held_out = self._run.task.held_out
+        n_alarms = self._run.history.n_alarms
         self._run.history.note(learner)
+        if self._run.history.n_alarms > n_alarms:
+            self._run.tell_alarm()
         self._changeovers, before = changeovers(learner), self._changeovers
         if self._changeovers != before:  # the adaptive schedule has left the past behind
             steps, n_samples = learner.n_steps_, learner.n_samples_seen_
@@ -217,6 +247,7 @@ class _Pace:
 
     def _tell(self) -> None:
         self._run.folder.log.write_history(self._run.history)
+        self._run.write_metrics()
         self._told = time.monotonic()
 
     def due(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
@@ -79,6 +79,8 @@ class ChangeWatch(Callback):
         Whether changes in the use of atoms give alarms too: the shares of the atoms in the codes of
         each batch, whichever way they move. All atoms together give a false alarm as rarely as the
         loss does. A stream may speak of something else with the atoms it has, at the same loss.
+    on_alarm : callable, optional
+        Called with each `Change` as it is found, while the fit goes on.
 
     Attributes
     ----------
@@ -112,6 +114,7 @@ class ChangeWatch(Callback):
     _: KW_ONLY
     n_rows: int = 16
     usage: bool = False
+    on_alarm: Callable[[Change], object] | None = None
 
     def __post_init__(self) -> None:
         check_count("n_rows", self.n_rows)
@@ -141,7 +144,7 @@ class ChangeWatch(Callback):
         if self.usage:
             self._judge_usage(estimator, shares)
         if alarm:
-            self.found.append(self._change(estimator))
+            self._tell(self._change(estimator))
             self._errors, self._usage = (Shares(self._detector.reach) for _ in range(2))
         if normal or alarm:
             self._began = estimator.n_samples_seen_
@@ -155,7 +158,12 @@ class ChangeWatch(Callback):
         for watch, share in zip(self._atoms, shares.tolist(), strict=True):
             began, part = watch.update(share, n_samples)
             if part is not None:
-                self.found.append(Change(n_samples, began, step, [], [part], "usage"))
+                self._tell(Change(n_samples, began, step, [], [part], "usage"))
+
+    def _tell(self, change: Change) -> None:
+        self.found.append(change)
+        if self.on_alarm is not None:
+            self.on_alarm(change)
 
     def _squared_errors(self, estimator: Any) -> NDArray:
         """Return the mean squared error of each feature, on some rows of the newest batch."""

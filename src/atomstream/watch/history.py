@@ -227,6 +227,13 @@ def read_history(path: str | Path) -> Trace:
     return trace
 
 
+def alarms_of(history: Trace) -> list[int]:
+    """Return the numbers of samples seen at the points by which alarms were given, in order."""
+    counts = np.nan_to_num(history.points["n_alarms"])
+    places = np.flatnonzero(np.diff(counts, prepend=0) > 0)
+    return [int(history.n_samples[place]) for place in places]
+
+
 def changeovers(learner: Any) -> int:
     """Return how often the adaptive schedule of a learner has left the past behind."""
     twin = getattr(getattr(learner, "_learner", None), "reactive", None)

@@ -1,0 +1,126 @@
+"""Alarms of a run reach somebody: facts for the log, a command, and metrics for a collector."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import shlex
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from atomstream.exceptions import InputError
+from atomstream.watch.callbacks import Learner
+from atomstream.watch.history import Trace
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 60.0  # seconds after which a command that was started is ended
+
+# Names of the metrics, their kinds for Prometheus, and their help.
+METRICS = {
+    "samples_total": ("counter", "Samples learned from."),
+    "steps_total": ("counter", "Batches learned from."),
+    "alarms_total": ("counter", "Alarms: the objective rose for good."),
+    "reseeded_atoms_total": ("counter", "Atoms that were given a new start."),
+    "objective": ("gauge", "Mean objective of the newest batch, before the update."),
+    "drift": ("gauge", "How near an alarm is, from 0 to 1; above 1 there is one."),
+    "updated_seconds": ("gauge", "Unix time at which these metrics were written."),
+}
+
+
+def alarm_facts(history: Trace, learner: Learner) -> dict[str, int]:
+    """Return what is known of an alarm that the newest batch gave.
+
+    Returns
+    -------
+    dict
+        ``step`` and ``n_samples``, batches and samples learned from; ``began_step``, the first
+        batch of the change; ``n_alarms``, the number of alarms so far.
+    """
+    step = int(learner.n_steps_)
+    return {
+        "step": step,
+        "n_samples": int(learner.n_samples_seen_),
+        "began_step": max(step - history.detector.since + 1, 1),
+        "n_alarms": history.n_alarms,
+    }
+
+
+def alarm_sentence(facts: dict[str, int]) -> str:
+    """Return an alarm in words."""
+    return (
+        f"Alarm: the stream changed at step {facts['began_step']:,}, found at step "
+        f"{facts['step']:,} ({facts['n_samples']:,} samples)."
+    )
+
+
+def alarm_command(text: str) -> Callable[[dict[str, Any]], None]:
+    """Return a function that starts a command with the facts of an alarm on its standard input.
+
+    The words of the command are split as a shell splits them, but no shell runs: they are the
+    program and its arguments. Learning goes on meanwhile; after a minute the command is ended.
+
+    Raises
+    ------
+    InputError
+        Where there is no such program.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"--on-alarm {text!r} cannot be split into words: {error}.") from None
+    if not words or shutil.which(words[0]) is None:
+        raise InputError(f"--on-alarm names no program that can be found: {text!r}.")
+
+    def start(facts: dict[str, Any]) -> None:
+        """Start the command."""
+        # Not a daemon: an alarm of the last batch reaches somebody too.
+        threading.Thread(target=_run, args=(words, json.dumps(facts) + "\n")).start()
+
+    return start
+
+
+def _run(words: Sequence[str], text: str) -> None:
+    """Run a command to its end; what it prints is not the result of the run."""
+    try:
+        kept: dict[str, Any] = {"stdout": subprocess.DEVNULL, "timeout": PATIENCE}
+        code = subprocess.run(words, input=text.encode(), check=False, **kept).returncode
+    except (OSError, subprocess.TimeoutExpired) as error:
+        log.warning("The command of --on-alarm failed: %s", error)
+        return
+    if code:
+        log.warning("The command of --on-alarm ended with %d.", code)
+
+
+def metrics_text(history: Trace, learner: Learner, run: str) -> str:
+    """Return metrics of a run in the text format that collectors of Prometheus read.
+
+    Parameters
+    ----------
+    history : Trace
+    learner : Learner
+    run : str
+        Name of the run, the label of all metrics.
+    """
+    values = {
+        "samples_total": float(learner.n_samples_seen_),
+        "steps_total": float(learner.n_steps_),
+        "alarms_total": float(history.n_alarms),
+        "reseeded_atoms_total": float(getattr(learner, "n_reseeded_", 0)),
+        "objective": float(learner.batch_objective_),
+        "drift": history.detector.statistic,
+        "updated_seconds": time.time(),
+    }
+    label = run.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    lines = []
+    for name, (kind, text) in METRICS.items():
+        value = values[name] if math.isfinite(values[name]) else "NaN"
+        full = f"atomstream_{name}"
+        lines += [f"# HELP {full} {text}", f"# TYPE {full} {kind}"]
+        lines.append(f'{full}{{run="{label}"}} {value}')
+    return "\n".join(lines) + "\n"
