@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
+    "rare-parts",
     *("drift", "real-streams", "engine", "notes"),
 )
 CHARTS = "measured"  # the template of the page of charts

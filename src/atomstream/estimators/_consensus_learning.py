@@ -60,7 +60,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
     holdout: float = 0.1
     bootstrap: bool | None = None
     rule: str = "auto"
-    min_share: float = 0.8
+    min_share: float = 0.7
     min_cosine: float = 0.9
     block_size: int = 1
     batch_size: int = 512

@@ -101,7 +101,7 @@ class Judging(NamedTuple):
     """
 
     rule: str = "auto"
-    min_share: float = 0.8
+    min_share: float = 0.7
     min_cosine: float = 0.9
 
     def taken(self, ensemble: Ensemble) -> tuple[str, str]:

@@ -62,7 +62,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         What chooses the rank: errors on hidden entries, or the largest rank all of whose atoms come
         back, which finds rare parts. By default the second for counts, whole numbers under a
         divergence, and the first for all else; ``choice_`` holds what both choose.
-    min_share, min_cosine : float, default=0.8 and 0.9
+    min_share, min_cosine : float, default=0.7 and 0.9
         All atoms of a rank come back if so large a share of the replicates has each of them to so
         large a cosine.
     block_size : int, default=1
