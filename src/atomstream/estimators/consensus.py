@@ -62,9 +62,10 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         What chooses the rank: errors on hidden entries, or the largest rank all of whose atoms come
         back, which finds rare parts. By default the second for counts, whole numbers under a
         divergence, and the first for all else; ``choice_`` holds what both choose.
-    min_share, min_cosine : float, default=0.7 and 0.9
-        All atoms of a rank come back if so large a share of the replicates has each of them to so
-        large a cosine.
+    min_share : float, default=0.7
+        All atoms of a rank come back if so large a share of the replicates has each of them.
+    min_cosine : float, default=0.9
+        Cosine from which a replicate has an atom for that.
     block_size : int, default=1
         Consecutive rows that are drawn and left out together. For rows that overlap, such as
         windows of a series, at least ten times as many rows as overlap.
