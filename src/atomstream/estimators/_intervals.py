@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,6 @@ from scipy.optimize import nnls
 
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._ensemble import ACCURACY, Ensemble
-
-if TYPE_CHECKING:
-    from atomstream.estimators._agreement import Consensus
 
 PERCENT = 95.0  # of intervals
 WIDER = 1.25
@@ -36,7 +33,7 @@ def interval(values: NDArray, middle: NDArray, least: float) -> NDArray:
     return np.array([np.maximum(middle - reach, least), middle + reach])
 
 
-def honest(agreed: Consensus, ensemble: Ensemble, index: int) -> Consensus:
+def honest(agreed: Any, ensemble: Ensemble, index: int) -> Any:
     """Return a consensus without the intervals that mean nothing, and the others wide enough.
 
     Replicates that differ in their starts alone say nothing of other rows, and the few that have an
