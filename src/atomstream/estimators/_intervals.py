@@ -14,8 +14,8 @@ from atomstream.estimators._ensemble import ACCURACY, Ensemble
 
 PERCENT = 95.0  # of intervals
 WIDER = 1.25
-FEW = 0.5  # share of the replicates below which those that have an atom say nothing of its entries
-LEAST = 0.1  # share of the rows in which a column should hold least
+MIN_SHARE = 0.5  # of the replicates: fewer that have an atom say nothing of its entries
+LOW_ROWS = 0.1  # share of the rows in which a column should hold least
 # Mean of normal noise that is cut at zero, over its root mean square: 1 / sqrt(pi), and some room.
 CUT = 0.7
 
@@ -48,7 +48,9 @@ def honest(agreed: Any, ensemble: Ensemble, index: int) -> Any:
     index : int
         Of the rank.
     """
-    unknown = agreed.share < FEW if ensemble.draws.bootstrap else np.ones(len(agreed.share), bool)
+    unknown = (
+        agreed.share < MIN_SHARE if ensemble.draws.bootstrap else np.ones(len(agreed.share), bool)
+    )
     low, high = (end.copy() for end in agreed.intervals)
     shares = [np.where(unknown, np.nan, end) for end in agreed.importance_intervals]
     if not unknown.all() and (agreed.atoms >= 0).all():
@@ -75,7 +77,7 @@ def added_by_noise(atoms: NDArray, ensemble: Ensemble, index: int) -> NDArray:
     X = batch.X if isinstance(batch.X, np.ndarray) else batch.X.toarray()
     made = codes @ atoms
     X = X if batch.mask is None else np.where(batch.mask, X, made)
-    n_least = max(1, int(LEAST * len(X)))
+    n_least = max(1, int(LOW_ROWS * len(X)))
     rows = np.argpartition(made, n_least - 1, axis=0)[:n_least]
     held, left = (np.take_along_axis(values, rows, axis=0) for values in (X, X - made))
     floor = np.minimum(held.mean(axis=0), CUT * np.sqrt(np.mean(left**2, axis=0)))
