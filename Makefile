@@ -6,7 +6,7 @@ BIN = .venv/$(SCRIPTS)
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile -q
 # Hundreds of processes would compile the package anew where the shell asks to write no bytecode.
 export PYTHONDONTWRITEBYTECODE =
-BENCHMARKS = peers coding coding_cases sparse_model files divergences networks walks tensors ground at_hand \
+BENCHMARKS = peers coding coding_cases sparse_model files divergences networks links walks tensors ground at_hand \
 	learning first_use consensus cells drift real_streams engine engine_scale pictures
 
 .PHONY: demo test test-fast test-long test-elsewhere test-mutations lint types unit coverage test-floor test-next \

@@ -104,7 +104,31 @@ def tuning() -> dict[str, SeriesSet]:
 
 
 def judging() -> dict[str, SeriesSet]:
-    """Return the twelve sets that nothing was chosen on."""
+    """Return twelve sets that nothing was chosen on."""
+    past = of_r("Garch")[["dm", "bp", "cd", "dy", "sf"]].to_numpy()[1000:]
+    hourly = of_vega.seattle_temps()[["temp"]].to_numpy()[3000:5000]
+    trend = simulated("trend and season", 240, 3, 203)
+    return {
+        "Nottingham, monthly": SeriesSet(of_r("nottem")[["nottem"]].to_numpy(float), 12),
+        "sales, 150 rows": SeriesSet(of_r("BJsales")[["BJsales"]].to_numpy(float)),
+        "users of a server, minutes": SeriesSet(of_r("WWWusage")[["WWWusage"]].to_numpy(float)),
+        "tree rings, yearly": SeriesSet(of_r("treering")[["treering"]].to_numpy(float)[:800]),
+        "forward rates, monthly": SeriesSet(numbers(of_r("Forward"))),
+        "returns of portfolios, monthly": SeriesSet(numbers(of_r("Capm"))),
+        "exchange rates, later days": SeriesSet(past),
+        "Seattle, hourly": SeriesSet(hourly, 24),
+        "ETTh2, last 3,000 rows": SeriesSet(ett(14420, 17420), 24),
+        "simulated: random walk (c)": SeriesSet(simulated("random walk", 400, 3, 201)),
+        "simulated: coupled (c)": SeriesSet(simulated("coupled", 400, 4, 202)),
+        "simulated: trend and season (c)": SeriesSet(trend, 12),
+    }
+
+
+def mending() -> dict[str, SeriesSet]:
+    """Return twelve sets that were judged first: a fault in the weights was found and mended here.
+
+    Members had weights at steps at which they had not been judged yet.
+    """
     jobs = of_vega.us_employment().iloc[:, 1:]
     seattle = of_vega.seattle_weather()[["precipitation", "temp_max", "temp_min", "wind"]]
     rates = of_r("Garch")[["dm", "bp", "cd", "dy", "sf"]]

@@ -38,7 +38,7 @@ STANDARD = [
     "NonnegativeScaler", "NormBall", "NotAModelError", "NotConvergedWarning", "Objective",
     "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary", "OnlineDictionaryLearning",
     "OnlineNMF", "Parameter", "ParquetTable", "PassesTask", "PairProposals", "PatchClassifier",
-    "PatchLearning",
+    "PatchLearning", "Family", "Significance",
     "Penalty", "Picture", "Pictures", "Place", "PlainContext", "Polynomial", "Pool", "Power",
     "Progress", "ProjectedGradient", "ProjectedSubgradient", "Proposals", "RandomWalk",
     "RandomWalkFactorization", "RankChoice", "Ranking", "Reconstruction", "RemovalWarning",

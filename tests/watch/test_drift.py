@@ -55,7 +55,9 @@ def test_the_second_change_is_found_as_soon_as_the_first(gap, room):
         values[500:] += 3
         values[500 + gap :] += 3
         found = np.array(alarms(values, false_alarm_every=1000))
-        delays.append([found[found >= begin].min() - begin for begin in (500, 500 + gap)])
+        delays.append(
+            [found[found >= begin].min(initial=9999) - begin for begin in (500, 500 + gap)]
+        )
     first, second = np.median(delays, axis=0)
     room.error(second, at_most=2.0 * first)
 

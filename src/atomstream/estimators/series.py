@@ -82,9 +82,9 @@ class SeriesDictionary(SeriesForecast):
     head : str or Head, optional
         What forecasts; by default the atoms. "mix" weighs simple forecasters by their past errors
         in each series at each step ahead: regressions on lags ("ridge"), exponential "smoothing",
-        both persistences ("persistence", "seasonal"), and the dynamics of "codes". Each can be
-        asked for alone; "mean" is the plain mean without codes. Then the atoms learn once in
-        ``window`` rows.
+        and both persistences ("persistence", "seasonal"). Each can be asked for alone; "mean" is
+        their plain mean, and "codes" the dynamics of the codes of windows. Then the atoms learn
+        once in ``window`` rows.
     season : int, optional
         Rows in a season, which the head then uses.
     schedule : str or callable, default=Constant(weight=1.0)

@@ -19,14 +19,14 @@ from atomstream.io.files import whole_file
 from atomstream.io.outputs import check_out, write_table
 from atomstream.io.source import InputFile, naming_source
 from atomstream.looks import report
-from atomstream.looks.canvas import BLUE, ERROR, HEAD, ORANGE, TEXT, empty, heading, ordered
+from atomstream.looks.canvas import ERROR, HEAD, TEXT, empty, heading, ordered
 from atomstream.looks.cards import Picture
+from atomstream.looks.families import draw_graph, family_names, family_sections
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -85,7 +85,7 @@ class NetworkLook(Look):
         symmetric = np.allclose(model.components_, model.components_.swapaxes(1, 2), atol=1e-3)
         # Of atoms that are symmetric one of two entries says both.
         listed = np.triu(~(motif | motif.T)) if symmetric else ~motif
-        rows = []
+        rows, names = [], family_names(model)
         for atom in np.argsort(-model.recent_importance_, kind="stable")[:most].tolist():
             patch = model.components_[atom]
             beyond = np.where(listed, patch, 0)
@@ -97,7 +97,7 @@ class NetworkLook(Look):
                 if beyond[a, b] > 0.01 * heaviest
             )
             shares = float(model.importance_[atom]), float(model.recent_importance_[atom])
-            rows.append((atom, *shares, text))
+            rows.append((atom, *shares, ": ".join(filter(None, (names.get(atom), text)))))
         heads = {"code_share": "share of code times length", "recent_share": "second half"}
         return Table("atom", heads | {"features": "heaviest entries beyond the motif"}, rows)
 
@@ -113,14 +113,15 @@ class NetworkLook(Look):
             "the share of each in the codes of the second half of the run. Each atom is shown as "
             "a patch (dark: heavy) and as a graph of the nodes of the motif, node 0 at the top and "
             "the others clockwise: the edges of the motif are blue, all others orange. A dark row "
-            "is a hub, a node joined to most others; a dark block is a community."
+            "is a hub, a node joined to most others; a dark block is a community. Atoms of "
+            "one letter are the same structure at other places of the motif."
         )
 
     def judged(self, record: Record) -> list[Section]:
         """Return the network before and after."""
         network = _network(record)
         if network is None:
-            return []
+            return family_sections(record.model)
         rebuilt = _rebuilt(record, network)
         caption = (
             f"The network learned from and its reconstruction from {STEPS:,} copies of the motif. "
@@ -129,7 +130,8 @@ class NetworkLook(Look):
         )
         figure = adjacency(network.out, rebuilt.matrix)
         facts = report.rounded(_figures(rebuilt))
-        return [Section("adjacency", "Before and after", caption, figure, facts=facts)]
+        before = Section("adjacency", "Before and after", caption, figure, facts=facts)
+        return [*family_sections(record.model), before]
 
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the network."""
@@ -294,6 +296,7 @@ def network_atoms(
     grid = figure.subplots(n_rows, 2 * n_columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
+    names = family_names(model)
     drawn = zip(_newest(model, n_atoms, order), patches, shares, strict=True)
     for place, (atom, patch, share) in enumerate(drawn):
         row, column = divmod(place, n_columns)
@@ -302,36 +305,9 @@ def network_atoms(
         left.axis("on")
         left.set(xticks=[], yticks=[])
         left.set_title(heading(atom, share), fontsize=TEXT)
-        _graph(right, patch, joined)
+        draw_graph(right, patch, joined)
+        right.set_title(names.get(atom, ""), fontsize=TEXT)
     return figure
-
-
-def _graph(axes: Axes, patch: NDArray, joined: NDArray) -> None:
-    """Draw a patch as a graph; of two directions the heavier one counts."""
-    from matplotlib.collections import LineCollection
-
-    angles = np.pi / 2 - 2 * np.pi * np.arange(len(patch)) / len(patch)
-    places = np.column_stack([np.cos(angles), np.sin(angles)])
-    weights = np.maximum(patch, patch.T)
-    tails, heads = np.nonzero(np.triu(weights, 1) > 0.02)
-    order = np.argsort(weights[tails, heads], kind="stable")
-    tails, heads = tails[order], heads[order]
-    strength = weights[tails, heads]
-    if len(tails):  # an atom of zeros has no edges
-        lines = LineCollection(
-            list(zip(places[tails], places[heads], strict=True)),
-            linewidths=0.3 + 1.7 * strength,
-            colors=[BLUE if joined[u, v] else ORANGE for u, v in zip(tails, heads, strict=True)],
-            alpha=np.clip(0.15 + 0.85 * strength, 0, 1),
-        )
-        axes.add_collection(lines)
-    axes.scatter(places[:, 0], places[:, 1], s=max(3, 60 / len(patch)), color="0.15", zorder=3)
-    loops = np.diag(patch) > 0.02
-    rings = 1.22 * places[loops]
-    axes.scatter(
-        rings[:, 0], rings[:, 1], s=9, facecolors="none", edgecolors=ORANGE, linewidths=0.8
-    )
-    axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
 
 
 def adjacency_data(

@@ -7,6 +7,7 @@ from atomstream.samplers.base import Chain, MotifChain, RandomWalk, samples
 from atomstream.samplers.glauber import MotifGlauber, homomorphism_density, homomorphisms
 from atomstream.samplers.ising import IsingGibbs
 from atomstream.samplers.pivot import MotifPivot
+from atomstream.samplers.significance import Significance, significance
 
 __all__ = [
     "Chain",
@@ -17,8 +18,10 @@ __all__ = [
     "MotifPivot",
     "Network",
     "RandomWalk",
+    "Significance",
     "homomorphism_density",
     "homomorphisms",
     "motifs",
     "samples",
+    "significance",
 ]

@@ -120,3 +120,12 @@ def test_the_same_seed_gives_the_same_and_series_that_stand_still_no_change():
 def test_bad_input_gets_one_sentence(arguments, told):
     with pytest.raises(ValueError, match=told):
         change_points(**{"series": np.zeros((30, 2))} | arguments)
+
+
+def test_a_change_of_one_among_many_series_is_found(room):
+    found = []
+    for seed in range(5):
+        series = np.random.default_rng(seed).standard_normal((200, 24))
+        series[120:, 7] += 1.0  # in the sum over all series none is found
+        found.append(bool((np.abs(change_points(series).times - 120) <= 3).any()))
+    room.share(np.mean(found), at_least=0.6)

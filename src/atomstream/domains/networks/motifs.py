@@ -56,8 +56,9 @@ class Motif:
         Parameters
         ----------
         motif : Motif, str, networkx graph, or array-like of shape (k, k)
-            Names are "path:K", "star:K", "cycle:K" and "wedge:DEPTH". Nodes of a graph are numbered
-            in its order, and weights of its edges are exponents; an edge without direction leads
+            Names are "path:K", "star:K", "cycle:K", "wedge:DEPTH" and "triangle", which is
+            "cycle:3". Nodes of a graph are numbered in its order, and weights of its edges are
+            exponents; an edge without direction leads
             from the node that comes first, which matters in directed networks only. Entry (a, b)
             of a matrix above 0 is an edge from a to b, and its value is the exponent.
         """
@@ -66,12 +67,14 @@ class Motif:
         if hasattr(motif, "adjacency") and hasattr(motif, "nodes"):
             return cls._of_graph(motif)
         if isinstance(motif, str):
+            if motif == "triangle":
+                return cycle(3)
             name, _, number = motif.partition(":")
             if name not in NAMED or not re.fullmatch("0*[1-9][0-9]{0,2}", number, re.ASCII):
                 known = ", ".join(sorted(NAMED))
                 raise ValueError(
                     f"motif={motif!r:.60} is unknown; give {known} with a size up to 999, such as "
-                    "path:5."
+                    "path:5, or triangle."
                 )
             return NAMED[name](int(number))
         matrix = np.asarray(motif, dtype=np.float64)

@@ -38,9 +38,10 @@ class Head:
 
     Parameters
     ----------
-    members : tuple of str, default=("persistence", "seasonal", "smoothing", "ridge", "codes")
+    members : tuple of str, default=("persistence", "seasonal", "smoothing", "ridge")
         The last row, the row one season ago, exponential smoothing with a damped trend and a
-        season, regressions on lags, and the dynamics of the codes of windows.
+        season, and regressions on lags. "codes", the dynamics of the codes of windows, is none of
+        them by default: on short series it runs away.
     lags : int, default=12
         Rows that regressions reach back, besides the season.
     horizon : int, default=24
@@ -52,7 +53,7 @@ class Head:
         Without it every series is forecast as if it were alone.
     """
 
-    members: tuple[str, ...] = MEMBERS
+    members: tuple[str, ...] = ("persistence", "seasonal", "smoothing", "ridge")
     lags: int = 12
     horizon: int = 24
     sharpness: float = 4.0
@@ -216,6 +217,14 @@ class HeadPlan:
             mean[:, step] = sure[:, step] * mean[:, step] + (1 - sure[:, step]) * before
         power = np.where(known[:, None], -self.head.sharpness * mean, -np.inf)
         weights = np.exp(power - power.max(axis=0))
+        if not self.head.sharpness:
+            return weights / weights.sum(axis=0)
+        # A member that was judged less often at a step is trusted less there; never judged, not at
+        # all, for its forecasts may run away.
+        judged = np.where(known[:, None], n, 0.0)
+        most = judged.max(axis=0)
+        trusted = weights * np.where(most > 0, judged / np.maximum(most, TINY), 1.0)
+        weights = np.where(trusted.sum(axis=0) > 0, trusted, weights)
         return weights / weights.sum(axis=0)
 
     def joined(self, state: HeadState, paths: NDArray) -> NDArray:
@@ -347,6 +356,6 @@ def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) ->
 
 HEADS: dict[str, Callable[[], Head]] = {
     "mix": Head,
-    "mean": partial(Head, ("persistence", "seasonal", "smoothing", "ridge"), sharpness=0.0),
+    "mean": partial(Head, sharpness=0.0),
     **{name: partial(Head, (name,)) for name in MEMBERS},
 }
