@@ -324,7 +324,7 @@ def test_the_parts_that_can_be_saved_are_all_there_are():
     from atomstream.estimators import registry as names
 
     parts = registry.library_parts().keys() | registry.DOMAIN_PARTS.keys()
-    assert len(parts) == 46
+    assert len(parts) == 49
     for known in (names.LOSSES, names.SETS, names.SCHEDULES, names.TOLERANCES, names.CODERS):
         for make in known.values():
             assert type(make()).__name__ in parts

@@ -59,6 +59,11 @@ class Loss(Part, ABC):
         return self
 
     @property
+    def fixed(self) -> bool:
+        """Whether all batches are judged alike; a running scale makes a loss that moves."""
+        return not self.trims
+
+    @property
     def smoothness(self) -> float | None:
         """Lipschitz constant of the gradient in the reconstruction; None, the default: unknown."""
         return None

@@ -54,7 +54,7 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
     fixed: Fixed = 0
     unit: str = "curvature"
     statistics: ClassVar[Subgradients] = Subgradients()
-    needs: ClassVar[Needs] = {"atoms": ("convex",)}
+    needs: ClassVar[Needs] = {"loss": ("fixed",), "atoms": ("convex",)}
     coder: ClassVar[Coder | None] = ProjectedSubgradient()
     BOUNDS: ClassVar = {"a": number(above=True), "b": number(above=True), "unit": one_of(*UNITS)}
 
