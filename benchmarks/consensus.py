@@ -80,7 +80,8 @@ def intervals():
             X, parts = planted(kind, 0.0 if noise == "Poisson" else noise, seed)
             if noise == "Poisson":
                 X = np.random.default_rng(seed).poisson(10 * X) / 10
-            model = ConsensusNMF([RANK], n_replicates=MANY, random_state=seed).fit(X)
+            model = ConsensusNMF([RANK], n_replicates=MANY, bootstrap=True, random_state=seed)
+            model.fit(X)
             lead = parts if noise == "Poisson" else limit(kind, noise, seed, parts)
             coverage.append([*covered(model, parts, parts), *covered(model, parts, lead)])
         names = ("zeros", "others", "limit_zeros", "limit_others")

@@ -20,6 +20,7 @@ SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
     "links",
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
+    "rare-parts",
     *("drift", "real-streams", "engine", "notes"),
 )
 CHARTS = "measured"  # the template of the page of charts

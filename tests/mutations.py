@@ -21,6 +21,10 @@ PACKAGE = ROOT / "src" / "atomstream"
 # The name of a test, a text, and what stands there in its stead.
 # fmt: off
 MUTATIONS = [
+    ("test_intervals_hold_zeros_and_others_under_noise[cut at zero]",
+     "np.minimum(held.mean(axis=0), CUT", "0.0 * np.minimum(held.mean(axis=0), CUT"),
+    ("test_an_atom_that_most_replicates_have_is_not_lost_to_one_that_varies",
+     "left[taken[near[best] > ALIKE]] = False", "pass"),
     ("test_fitted_scores_are_above_every_heuristic[False-hide]",
      "places / (2 * max(len(known), 1)) - 0.5", "0 * places"),
     ("test_slots_learn_what_a_serial_run_learns[squared-2]",
@@ -53,6 +57,12 @@ MUTATIONS = [
      "by_coordinates = not limits and", "by_coordinates = False and"),
     ("test_the_end_is_that_of_batch_updates_which_take_thousands_of_rounds",
      "SWEEPS = 10  # over codes", "SWEEPS = 1  # over codes"),
+    ("test_atoms_are_learned_from_rows_with_outliers",
+     "outliers = errors > wanted * scale", "outliers = errors > 1e9 * scale"),
+    ("test_one_of_the_schedules_tells_outliers_from_atoms[rows_alike]",
+     "WIDE = (40.0, 20.0, 12.0, 8.0, 5.0, 3.5)", "WIDE = (40.0, 30.0)"),
+    ("test_one_of_the_schedules_tells_outliers_from_atoms[sparse_rows]",
+     "WIDE = (40.0, 20.0, 12.0, 8.0, 5.0, 3.5)", "WIDE = (3.5, 3.0)"),
     ("test_planted_changes_are_found",
      "place = int(here.argmax())", "place = int(here.argmax()) + 4"),
     ("test_a_change_of_one_among_many_series_is_found",

@@ -22,6 +22,8 @@ from atomstream import (
     save,
 )
 from atomstream.base.bootstrap import RowDraws
+from atomstream.dictionaries.clusters import cluster
+from atomstream.estimators._rank_choice import _advice
 
 
 def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
@@ -35,7 +37,7 @@ def test_the_planted_atoms_return_and_their_number_is_chosen(room):
     learned = []
     for seed in range(3):  # one planted atom in few rows is lost now and then
         X, parts = planted(seed=seed)
-        model = ConsensusNMF(range(2, 6), n_replicates=10, n_epochs=10, random_state=seed).fit(X)
+        model = ConsensusNMF(range(2, 6), n_replicates=10, random_state=seed).fit(X)
         found = align(parts, model).similarity.min(), model.stability_.min()
         learned.append((*found, model.n_components_))
     similarity, stability, n_components = np.median(learned, axis=0)
@@ -59,7 +61,8 @@ def test_a_replicate_is_the_model_that_learns_from_its_rows_alone():
     """Replicates differ from single models in nothing but their rows, and the weights of these."""
     X, _ = planted()
     batches = [X[:150], X[150:310], X[310:]]
-    model = ConsensusNMF([2, 3], n_replicates=3, random_state=5).fit_stream(batches)
+    model = ConsensusNMF([2, 3], n_replicates=3, bootstrap=True, random_state=5)
+    model.fit_stream(batches)
     weights = RowDraws(model.seed_, 10).weights(3, np.arange(400))
     for rank, replicates in model.replicates_.items():
         for number, learned in enumerate(replicates):
@@ -190,7 +193,7 @@ def test_a_first_batch_that_is_refused_leaves_nothing_learned():
 
 def test_intervals_hold_the_atoms_and_their_order_is_right():
     X, _ = planted()
-    model = ConsensusNMF([3], n_replicates=20, n_epochs=5, random_state=0).fit(X)
+    model = ConsensusNMF([3], n_replicates=20, bootstrap=True, n_epochs=5, random_state=0).fit(X)
     low, high = model.intervals_
     assert low.shape == high.shape == model.components_.shape
     assert (low <= model.components_ + 1e-12).all()
@@ -284,7 +287,7 @@ def test_signed_atoms_are_matched_whatever_their_sign(room):
     usages *= rng.random((300, 3)) < 0.4
     X = usages @ parts + 0.1 * rng.standard_normal((300, 12))
     model = OnlineDictionaryLearning(alpha=0.1)
-    consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, n_epochs=15, random_state=0)
+    consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, random_state=0)
     consensus.fit(X)
     assert consensus.n_components_ == 3
     room.share(align(parts, consensus).similarity.min(), at_least=0.95)
@@ -296,7 +299,7 @@ def test_replicates_of_a_small_table_end_with_rounds_over_all_of_their_rows(room
     """The passes are the same; only the rounds tell the two apart."""
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(300, 4)) @ rng.random((4, 15)) ** 3 + 0.1 * rng.random((300, 15))
-    settings = {"n_replicates": 6, "random_state": 0}
+    settings = {"n_replicates": 6, "bootstrap": True, "random_state": 0}
     rounds, passes = ConsensusNMF(4, **settings), ConsensusNMF(4, n_epochs=10, **settings)
     draws = RowDraws(rounds.fit(X).seed_, 10).weights(6, np.arange(300))
     pairs = zip(rounds.replicates_[4], passes.fit(X).replicates_[4], draws, strict=True)
@@ -317,3 +320,96 @@ def test_without_bootstrap_replicates_of_a_small_table_end_where_batch_learning_
         batch = NMF(4, init="custom", max_iter=1000)
         ended = batch.fit(own, W=codes.copy(), H=learned.components_.copy()).reconstruction_err_
         room.ratio(np.linalg.norm(own - codes @ learned.components_) / ended, at_most=1.001)
+
+
+def test_starts_alone_find_an_atom_that_few_rows_carry_and_a_bootstrap_says_what_to_change(room):
+    """Three rows in a hundred carry the last atom; it lies on columns of its own."""
+    rng = np.random.default_rng(0)
+    X, _ = planted(noise=0.02)
+    rare = np.zeros(22)
+    rare[16:] = 1
+    X = np.hstack([X, 0.02 * rng.random((400, 6))])
+    X[:12] += (1 + rng.exponential(size=(12, 1))) * rare
+    alone, drawn = (
+        ConsensusNMF([4], n_replicates=20, bootstrap=each, random_state=0).fit(X)
+        for each in (None, True)
+    )
+    room.share(align(rare[None], alone).similarity[0], at_least=0.9)
+    assert alone.stability_.min() >= 0.95
+    assert alone.stability_.mean() >= drawn.stability_.mean()
+    for model, change in ((alone, "fewer atoms"), (drawn, "--no-bootstrap")):
+        assert change in _advice(0.5, model.ensemble_.draws.bootstrap)
+    assert _advice(0.9, True) == ""
+
+
+def test_intervals_need_a_bootstrap_and_atoms_that_most_replicates_have():
+    X, _ = planted()
+    alone = ConsensusNMF([3], n_replicates=4, random_state=0).fit(X)
+    assert np.isnan(alone.intervals_).all()
+    assert np.isnan(alone.importance_intervals_).all()
+    noise = np.random.default_rng(0).random((200, 12))
+    model = ConsensusNMF([8], n_replicates=10, bootstrap=True, random_state=0).fit(noise)
+    few = model.stability_ < 0.5
+    assert few.any()
+    for end in (*model.intervals_, model.importance_intervals_[0][:, None]):
+        assert_array_equal(np.isnan(end), np.broadcast_to(few[:, None], end.shape))
+
+
+@pytest.mark.parametrize("noise", ["cut at zero", "counts", "gamma"])
+def test_intervals_hold_zeros_and_others_under_noise(noise, room):
+    held = []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        parts = rng.random((5, 40)) * (rng.random((5, 40)) < 0.4)
+        parts /= np.linalg.norm(parts, axis=1, keepdims=True)
+        signal = (rng.exponential(size=(500, 5)) * (rng.random((500, 5)) < 0.7)) @ parts
+        if noise == "counts":
+            X = rng.poisson(10 * signal) / 10
+        elif noise == "gamma":
+            X = signal * rng.gamma(10, 0.1, signal.shape)
+        else:
+            spread = 0.2 * signal.std()
+            X = np.maximum(signal + spread * rng.standard_normal(signal.shape), 0)
+        model = ConsensusNMF(5, n_replicates=40, bootstrap=True, random_state=seed).fit(X)
+        low, high = (end[align(parts, model).order] for end in model.intervals_)
+        inside = (low <= parts) & (parts <= high)
+        held.append([inside[parts == 0].mean(), inside[parts > 0].mean(), (~np.isnan(low)).mean()])
+    zeros, others, told = np.mean(held, axis=0)
+    room.share(zeros, at_least=0.9)
+    room.share(others, at_least=0.9)
+    assert told >= 0.8
+
+
+def test_of_counts_the_largest_number_that_comes_back_is_taken_and_both_rules_are_told():
+    rng = np.random.default_rng(3)
+    parts = rng.dirichlet(np.full(24, 0.2), 4)
+    usages = rng.lognormal(0, 1, (150, 4)) * [1, 0.3, 0.05, 0.05]
+    counts = rng.poisson(2000 * usages @ parts).astype(float)
+    settings = {"loss": "kl", "n_replicates": 10, "random_state": 0}
+    model = ConsensusNMF(range(2, 7), **settings).fit(counts)
+    choice = model.choice_
+    assert choice.rule == "reproducibility"
+    assert model.n_components_ == choice.by_reproducibility == 4
+    assert choice.reason.startswith("For counts the rule is reproducibility: errors on hidden")
+    back = [model.consensus(rank).share.min() for rank in choice.ranks]
+    assert_allclose(choice.weakest, back)
+    by_error = ConsensusNMF([2, 4], rule="error", n_epochs=2, **settings).fit(counts).choice_
+    assert by_error.rule == "error"
+    assert by_error.rank == by_error.by_error
+    real = ConsensusNMF([2, 3], n_epochs=2, **settings).fit(counts + 0.5).choice_
+    assert real.rule == "error"
+    assert real.reason.startswith("For measurements under a divergence the rule is error")
+
+
+def test_an_atom_that_most_replicates_have_is_not_lost_to_one_that_varies():
+    """Eight replicates in ten have both of two atoms; a third one is elsewhere in each of them."""
+    rng = np.random.default_rng(0)
+    fixed, varied = np.eye(30)[:2], np.eye(30)[10:]
+    found = []
+    for number in range(20):
+        third = varied[rng.integers(20)] + 0.8 * varied[0]
+        second = fixed[1] if number % 5 else varied[1] + 0.8 * varied[0]
+        found.append(np.abs([fixed[0], second, third] + 0.02 * rng.standard_normal((3, 30))))
+    clusters = cluster(np.array(found))
+    assert_allclose((clusters.atoms @ fixed.T).max(axis=0), 1, atol=0.05)
+    assert np.sort(clusters.share)[1] >= 0.8

@@ -16,7 +16,7 @@ from atomstream import (
     choose_rank,
     plots,
 )
-from atomstream.estimators._agreement import choose
+from atomstream.estimators._rank_choice import choose
 from atomstream.streams import windows
 
 

@@ -58,7 +58,10 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
     loss: LossChoice = "squared"
     model: Any = None
     holdout: float = 0.1
-    bootstrap: bool = True
+    bootstrap: bool | None = None
+    rule: str = "auto"
+    min_share: float = 0.7
+    min_cosine: float = 0.9
     block_size: int = 1
     batch_size: int = 512
     n_epochs: int | None = None
@@ -214,10 +217,13 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         template, ranks = self._template(), self._ranks()
         self.seed_ = int(generator(self.random_state).integers(2**63))
         n_parts = round(1 / self.holdout)
-        draws = RowDraws(self.seed_, n_parts, self.block_size, self.bootstrap)
-        self.ensemble_ = Ensemble(template, ranks, self.n_replicates, draws)
-        self.front_ = template.set_params(n_components=ranks[0])
+        self.front_ = clone(template).set_params(n_components=ranks[0])
         self.front_._begin()
+        resampled = self.bootstrap
+        if resampled is None:
+            resampled = not self.front_.algorithm_.objective.loss.quadratic
+        draws = RowDraws(self.seed_, n_parts, self.block_size, resampled)
+        self.ensemble_ = Ensemble(template, ranks, self.n_replicates, draws)
         self.n_steps_ = 0
 
     def _checked(self, X: Any, *, reset: bool) -> Any:

@@ -88,9 +88,8 @@ def mean_errors(batch: Batch, means: NDArray, algorithm: Algorithm) -> NDArray:
 
 MAX_HELD_ROWS = 1000  # rows kept to judge by
 BOOTSTRAP_ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap
-SETTLED = (
-    1e-5  # share of the objective: a round of other replicates that gains less is the last one
-)
+SETTLED = 1e-5  # share of the objective: a round of others that gains less is the last one
+STARTS_ROUNDS = 200  # of others at most: one that still creeps then has long had its atoms
 
 
 class Ensemble:
@@ -135,6 +134,12 @@ class Ensemble:
     def n_replicates(self) -> int:
         """Number of replicates of each rank."""
         return len(self.learners[0])
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """What the replicates minimise, and how."""
+        found: Algorithm = self._learned(0)[0].algorithm_
+        return found
 
     @property
     def batch_objective(self) -> float:
@@ -194,7 +199,9 @@ class Ensemble:
             Seconds of the monotonic clock at which rounds end.
         """
         weights = self.draws.weights(self.n_replicates, np.arange(X.shape[0]))
-        limits = {"most": BOOTSTRAP_ROUNDS} if self.draws.bootstrap else {"gain": SETTLED}
+        limits: dict[str, Any] = {"most": STARTS_ROUNDS, "gain": SETTLED}
+        if self.draws.bootstrap:
+            limits = {"most": BOOTSTRAP_ROUNDS}
 
         def settle(number: int, learner: Any) -> None:
             """Alternate over the rows of a replicate."""

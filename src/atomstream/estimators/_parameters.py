@@ -140,8 +140,19 @@ NMF = DICTIONARY_LEARNING | {
 CONSENSUS = _table(
     "batch_size shuffle n_jobs max_time random_state",
     bootstrap=parameter(
-        "Count rows a random number of times in each replicate, as intervals need it.", FLAG
+        "Count rows a random number of times in each replicate, as intervals need it; by default "
+        "under divergences only.",
+        *(FLAG, NONE),
     ),
+    rule=parameter(
+        "What chooses the number of atoms: auto, error or reproducibility.",
+        one_of("auto", "error", "reproducibility"),
+    ),
+    min_share=parameter(
+        "Share of the replicates that have each atom of a number that is reproducible.",
+        number(0, 1, above=True),
+    ),
+    min_cosine=parameter("Cosine from which a replicate has an atom.", number(0, 1, above=True)),
     n_components=(COUNT, ARRAYS, NONE),
     n_replicates=parameter("Replicates of each number of atoms.", whole(2)),
     loss=NMF["loss"],

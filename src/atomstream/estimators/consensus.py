@@ -10,11 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.fields import part
 from atomstream.base.matrices import Samples
 from atomstream.estimators import _parameters
-from atomstream.estimators._agreement import Consensus, RankChoice, compare
+from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._consensus_learning import ConsensusLearning
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._estimator import view
+from atomstream.estimators._intervals import honest
+from atomstream.estimators._rank_choice import Judging, RankChoice, compare
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
@@ -27,9 +29,9 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     r"""Atoms that many replicates agree on, and how many there are.
 
     For every rank many replicates learn from the same batches, so that a stream is read once, and
-    memory does not grow with it. Replicates differ in their start and in their rows: each leaves
-    out a share of the rows, and counts every other row a Poisson number of times (of mean one),
-    which is a bootstrap of the stream, unless ``bootstrap`` is off. The atoms of all replicates of
+    memory does not grow with it. Replicates differ in their start and in the share of the rows
+    that each leaves out; with ``bootstrap`` they also count every other row a Poisson number of
+    times (of mean one), which is a bootstrap of the stream. The atoms of all replicates of
     a rank are clustered, without those that stand alone; the consensus atoms are the medians of the
     clusters. Ranks are compared on rows that a replicate has left out, a part of whose entries is
     hidden at a time.
@@ -39,7 +41,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     n_components : int or iterable of int, optional
         The ranks, numbers of atoms, to compare; by default 5 to 30.
     n_replicates : int, default=100
-        Replicates of each rank, at least 2. Intervals need 40 or more.
+        Replicates of each rank, at least 2. Intervals need 40 or more, and ``bootstrap``.
     loss : str or loss part, default="squared"
         As in `OnlineNMF`.
     model : estimator, optional
@@ -49,11 +51,21 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     holdout : float, default=0.1
         Share of the rows that a replicate leaves out, and share of the columns that are hidden in
         these at a time; above 0 and at most 0.5.
-    bootstrap : bool, default=True
-        Whether replicates count their rows a random number of times. Without that they differ in
-        their starts and in the rows that they leave out alone, as in the consensus of Kotliar et
-        al., and replicates of up to 5,000 rows alternate over all of these until they have settled:
-        stability and intervals then tell what starts do, and not what other rows would do.
+    bootstrap : bool, optional
+        Whether replicates count their rows a random number of times, as intervals need it:
+        stability then tells what other rows would do, and atoms that few rows carry may be lost.
+        Without that replicates differ in their starts and in the rows that they leave out alone, as
+        in the consensus of Kotliar et al., and those of up to 5,000 rows alternate over all of
+        these until they have settled: stability tells what starts do. By default only under
+        divergences, where all starts on the same counts end alike, so that false atoms come back.
+    rule : {"auto", "error", "reproducibility"}, default="auto"
+        What chooses the rank: errors on hidden entries, or the largest rank all of whose atoms come
+        back, which finds rare parts. By default the second for counts, whole numbers under a
+        divergence, and the first for all else; ``choice_`` holds what both choose.
+    min_share : float, default=0.7
+        All atoms of a rank come back if so large a share of the replicates has each of them.
+    min_cosine : float, default=0.9
+        Cosine from which a replicate has an atom for that.
     block_size : int, default=1
         Consecutive rows that are drawn and left out together. For rows that overlap, such as
         windows of a series, at least ten times as many rows as overlap.
@@ -61,8 +73,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         Rows per step of `fit`.
     n_epochs : int, optional
         Passes of `fit`; by default as many as make 50,000 rows, at most 10, after which replicates
-        of up to 5,000 rows make three rounds over all of their rows (without bootstrap: as many
-        as they need).
+        of up to 5,000 rows make as many rounds over all of their rows as they need (of a bootstrap
+        three).
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     n_jobs : int, optional
@@ -89,8 +101,10 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     importance_ : ndarray of shape (n_components_,)
         Share of each atom in codes times lengths, the median over replicates, scaled to sum one.
     intervals_, importance_intervals_ : tuple of two ndarrays
-        Lower and upper ends of the percentile intervals of 95 % over the atoms of a cluster, for
-        every entry, and for the importance.
+        Lower and upper ends of intervals of 95 %, for every entry, and for the importance, from
+        replicates that are bootstraps. Lower ends reach down by what noise that is cut at zero may
+        have added. NaN without ``bootstrap``, and for atoms that fewer than half of the replicates
+        have: these few look alike because they were chosen for that.
     replicates_ : dict of int to list of estimator
         For each rank its replicates.
     n_steps_, n_samples_seen_ : int
@@ -266,7 +280,9 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
                 Consensus.of(ensemble.atoms(i), ensemble.importances(i), by_sum=by_sum)
                 for i in range(len(ensemble.ranks))
             ]
-            self._found = {"choice": compare(ensemble, agreed), "consensus": agreed}
+            agreed = [honest(each, ensemble, i) for i, each in enumerate(agreed)]
+            judging = Judging(self.rule, self.min_share, self.min_cosine)
+            self._found = {"choice": compare(ensemble, agreed, judging), "consensus": agreed}
         return self._found
 
     def __sklearn_is_fitted__(self) -> bool:

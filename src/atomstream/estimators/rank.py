@@ -14,9 +14,9 @@ from atomstream.base.checks import RandomSource, check_count, generator
 from atomstream.base.matrices import Samples, checked_numbers
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network, regions_of
-from atomstream.estimators._agreement import RankChoice
 from atomstream.estimators._given import are_shards, check_no_shards
 from atomstream.estimators._network_reconstruction import ChainShard
+from atomstream.estimators._rank_choice import RankChoice
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.estimators.nmf import OnlineNMF
@@ -170,6 +170,7 @@ def choose_rank(
         n_replicates=check_count("n_seeds", n_seeds, 2),
         model=base,
         holdout=holdout,
+        bootstrap=True,
         block_size=block_size,
         batch_size=getattr(base, "batch_size", 256),
         n_epochs=getattr(base, "n_epochs", None),

@@ -46,7 +46,7 @@ VALUES = {
     "Normalized": "atomstream.dictionaries.normalized",
     "PatchClassifier": "atomstream.domains.images.classifiers",
     "LowRank": "atomstream.dictionaries.low_rank",
-    "RankChoice": "atomstream.estimators._agreement",
+    "RankChoice": "atomstream.estimators._rank_choice",
     "Reactive": "atomstream.loop.reactive",
     "RowDraws": "atomstream.base.bootstrap",
     "Rows": "atomstream.dictionaries.rows",

@@ -84,10 +84,10 @@ class ConsensusLook(RowsLook):
         caption = (
             f"{choice.reason} Above, the error on hidden entries of rows that a replicate has left "
             "out, with its standard error; below, the share of the replicates that have the "
-            "consensus atoms."
+            "consensus atoms, on average and the one that fewest have."
         )
         found = [Section("choice", "Numbers of atoms", caption, rank(choice))]
-        caption = "The consensus atoms with intervals of 95 % over the replicates that have them."
+        caption = "The consensus atoms with intervals of 95 %, where replicates tell them."
         if record.shape is not None:
             caption = "The consensus atoms as patches, most important first."
             figure = drawings.atoms(model, record.shape)
@@ -203,6 +203,7 @@ def intervals_data(
     Returns
     -------
     list of (names or None, entries, low, high)
+        Ends are NaN where replicates tell nothing of them.
     """
     names = getattr(model, "feature_names_in_", None) if names is None else names
     low, high = model.intervals_
@@ -253,6 +254,7 @@ def intervals(
             axes.plot(places, entries, color=BLUE, linewidth=0.5)
         share, kept = model.importance_[number], model.stability_[number]
         title = f"{heading(number, share)}\nin {100 * kept:.0f} % of the replicates"
+        title += ", no intervals" if np.isnan(low).all() else ""
         axes.set_title(title, fontsize=TEXT)
     return figure
 
@@ -275,15 +277,21 @@ def rank(choice: Any) -> Figure:
         choice.baseline, color="0.3", linewidth=1.4, linestyle=":", label="means of the columns"
     )
     labelled(top, ylabel="error on hidden entries")
-    bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4)
+    bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4, label="mean")
+    bottom.plot(ranks, choice.weakest, color=BLUE, marker="s", markersize=4, label="least steady")
     labelled(bottom, xlabel="number of atoms", ylabel="share of replicates\nthat have the atoms")
-    bottom.set_ylim(min(0, stability.min()), 1.03)
+    bottom.set_ylim(0, 1.03)
     for axes in (top, bottom):
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
         axes.grid(alpha=0.3)
     bottom.set_xlim(ranks[0] - 0.5, ranks[-1] + 0.5)
     bottom.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+    other = choice.by_reproducibility if choice.rule == "error" else choice.by_error
+    if other not in (None, chosen):
+        told = "reproducibility" if choice.rule == "error" else "error"
+        bottom.axvline(other, color="0.6", linewidth=1, linestyle=":", label=f"by {told}: {other}")
     top.legend(frameon=False, fontsize=TEXT)
+    bottom.legend(frameon=False, fontsize=TEXT)
     return figure
 
 

@@ -38,7 +38,8 @@ class ConsensusSettings(RowsSettings):
     replicates: int = sets(ConsensusNMF, "n_replicates")
     batch_size: int = sets(ConsensusNMF, "batch_size")
     holdout: float = sets(ConsensusNMF, "holdout")
-    bootstrap: bool = sets(ConsensusNMF, "bootstrap")
+    bootstrap: bool | None = sets(ConsensusNMF, "bootstrap", shown="yes under divergences, else no")
+    rule: str = sets(ConsensusNMF, "rule")
 
     def new_model(self) -> ConsensusNMF:
         """Return the model that will learn."""
