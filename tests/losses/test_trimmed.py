@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream import OnlineNMF, load, save
 from atomstream.coders import Trimming
 from atomstream.dictionaries.rows import Rows
+from atomstream.loop.trimmed_start import clean_rows
 from atomstream.losses import Trimmed
 from atomstream.memory import TrimmedAggregates, TrimmedSums
 from atomstream.memory.state import State
@@ -134,3 +135,27 @@ def test_atoms_are_learned_from_rows_with_outliers(room):
     plain = OnlineNMF(3, n_epochs=55, random_state=0).fit(X[:500])
     errors = [np.sqrt(np.mean((one.clean(X[500:]) - clean[500:]) ** 2)) for one in (model, plain)]
     room.error(errors[0] / errors[1], at_most=0.1)
+
+
+def rows_alike(rng):
+    """Return rows of dense atoms, large outliers on a third of them."""
+    atoms = 1 + np.abs(rng.normal(0, 5, (8, 60)))
+    return (1 + np.abs(rng.normal(0, 5, (300, 8)))) @ atoms, 0.3, 400.0
+
+
+def sparse_rows(rng):
+    """Return rows of sparse atoms with sparse codes, whose own peaks look like outliers."""
+    atoms = rng.gamma(0.5, 1, (8, 60)) * (rng.random((8, 60)) < 0.5) + 1e-9
+    return 100 * (rng.gamma(1.0, 1, (300, 8)) * (rng.random((300, 8)) < 0.5)) @ atoms, 0.05, 4000.0
+
+
+@pytest.mark.parametrize("make", [rows_alike, sparse_rows])
+def test_one_of_the_schedules_tells_outliers_from_atoms(make, room):
+    rng = np.random.default_rng(0)
+    clean, share, amplitude = make(rng)
+    wrong = rng.random(clean.shape) < share
+    X = clean + rng.normal(0, 1, clean.shape)
+    X += wrong * rng.uniform(-amplitude, amplitude, wrong.shape)
+    found = clean_rows(X, None, 8, 3.0, rng)
+    errors = np.abs(np.where(found.outliers, found.low, X) - clean)
+    room.error(float((errors > 5).mean()), at_most=0.08)
