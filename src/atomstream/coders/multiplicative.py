@@ -101,9 +101,8 @@ class Multiplicative(Coder):
             )
             if precise:
                 found, residual[rows] = polish(block, found, penalty, gap, most_newton)
-            # As all are under such a loss; the kernel of vertices knows no weights of entries.
-            dense = isinstance(block, DenseProducts)
-            if vertices and dense and not batch.has_entry_weights:
+            # As all are under such a loss. The kernel of vertices knows no weights of entries.
+            if vertices and isinstance(block, DenseProducts) and not batch.has_entry_weights:
                 found, certified = to_vertices(block, found, penalty)
                 residual[rows][certified] = 0
             codes[rows] = found
