@@ -21,7 +21,7 @@ SECTIONS = (
     "links",
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
     "rare-parts",
-    *("drift", "real-streams", "engine", "notes"),
+    *("drift", "outliers", "real-streams", "engine", "notes"),
 )
 CHARTS = "measured"  # the template of the page of charts
 

@@ -10,6 +10,7 @@ from scipy.optimize import nnls
 from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
 from atomstream.coders import Auto
 from atomstream.exceptions import IncompatiblePartsError
+from atomstream.losses import Beta
 
 MODELS = {
     "nmf": lambda **more: OnlineNMF(3, random_state=0, batch_size=20, **more),
@@ -266,7 +267,7 @@ def test_weights_that_are_none_are_refused(weights, words):
 @pytest.mark.parametrize(
     "model",
     [
-        OnlineNMF(3, loss="kl"),
+        OnlineNMF(3, loss="l2"),
         OnlineNMF(3, updater="spsg"),
         OnlineConvexMF(3, n_representatives=15),
         OnlineCPDictionary(3),
@@ -277,3 +278,64 @@ def test_models_that_cannot_weigh_entries_say_so(model):
     X = X.reshape(60, 2, 4) if isinstance(model, OnlineCPDictionary) else X
     with pytest.raises(IncompatiblePartsError, match="entry_weight needs"):
         model.fit(X, entry_weight=np.random.default_rng(0).random(X.shape))
+
+
+# -- divergences and robust losses
+
+LOSSES = ["kl", "huber", "hellinger", Beta(1.5)]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_of_zero_and_one_are_a_mask_under_other_losses(loss):
+    X, mask = data()
+    model = OnlineNMF(3, loss=loss, missing=True, random_state=0, n_epochs=2).fit(X, mask=mask)
+    half = np.where(mask, 1.0, 0.0)
+    half[:, 0] *= 1 - 1e-12  # weights, and next to a mask
+    assert_allclose(
+        model.transform(X, entry_weight=half), model.transform(X, mask=mask), rtol=1e-4, atol=1e-5
+    )
+    near = OnlineNMF(3, loss=loss, missing=True, random_state=0, n_epochs=2)
+    assert np.isfinite(near.fit(X, entry_weight=half).components_).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_codes_are_stationary_under_other_losses(loss):
+    X, _ = data()
+    W = np.random.default_rng(2).uniform(0.1, 3, X.shape)
+    model = OnlineNMF(3, loss=loss, random_state=0).fit(X)
+    codes, D = model.transform(X, entry_weight=W), model.components_
+    slope = (W * model.algorithm_.objective.loss.gradient(X, codes @ D)) @ D.T
+    size = (W * X).sum(axis=1).max() * D.sum(axis=1).max()
+    assert (slope >= -1e-4 * size).all()
+    assert (np.abs(slope * codes) <= 1e-4 * size).all()
+
+
+def test_learning_weighted_divergences_ends_as_weighted_multiplicative_updates_do(room):
+    X, _ = data(80, 10)
+    X += 0.2 * np.random.default_rng(1).random(X.shape)
+    W = 10 ** np.random.default_rng(2).uniform(-1, 1, X.shape)
+
+    def loss(H, D):
+        Y = H @ D
+        return float((W * (X * np.log(X / Y) - X + Y)).sum())
+
+    ends = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        H, D = rng.random((80, 3)), rng.random((3, 10))
+        for _ in range(2000):
+            H *= (W * X / (H @ D)) @ D.T / (W @ D.T)
+            D *= H.T @ (W * X / (H @ D)) / (H.T @ W)
+        ends.append(loss(H, D))
+    model = OnlineNMF(3, loss="kl", random_state=0).fit(X, entry_weight=W)
+    ours = loss(model.transform(X, entry_weight=W), model.components_)
+    room.ratio(ours / min(ends), at_most=1.05)
+
+
+@pytest.mark.parametrize("loss", ["kl", "huber"])
+def test_one_weight_for_all_entries_gives_the_bits_of_none(loss):
+    X, _ = data()
+    settings = {"loss": loss, "random_state": 0, "n_epochs": 2}
+    plain = OnlineNMF(3, **settings).fit(X)
+    alike = OnlineNMF(3, **settings).fit(X, entry_weight=np.ones_like(X))
+    assert_array_equal(alike.components_, plain.components_)

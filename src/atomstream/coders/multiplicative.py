@@ -58,6 +58,7 @@ class Multiplicative(Coder):
     n_jobs: int = 1
     tol: Any = None
     handles_mask: ClassVar[bool] = True
+    weighs_entries: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("polyhedral", "nonnegative")}
     BOUNDS: ClassVar = {"max_rounds": whole(), "max_newton": whole()}
 
@@ -100,7 +101,8 @@ class Multiplicative(Coder):
             )
             if precise:
                 found, residual[rows] = polish(block, found, penalty, gap, most_newton)
-            if vertices and isinstance(block, DenseProducts):  # as all are under such a loss
+            # As all are under such a loss. The kernel of vertices knows no weights of entries.
+            if vertices and isinstance(block, DenseProducts) and not batch.has_entry_weights:
                 found, certified = to_vertices(block, found, penalty)
                 residual[rows][certified] = 0
             codes[rows] = found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.losses import Squared
+from atomstream.losses import Entrywise, Squared
 
 if TYPE_CHECKING:
     from atomstream.domains.tensors import Axes
@@ -260,9 +260,12 @@ def by_rows(X: Any, weights: NDArray | None) -> tuple[Any, NDArray | None]:
 def check_weighs_entries(algorithm: Any) -> None:
     """Refuse an algorithm whose parts cannot weigh single entries."""
     coder, updater, loss = algorithm.coder, algorithm.updater, algorithm.objective.loss
-    if not (coder.weighs_entries and updater.weighs_entries and loss == Squared()):
+    # Only what is a sum over entries can weigh them.
+    weighable = loss == Squared() or (isinstance(loss, Entrywise) and loss.exponents is not None)
+    if not (coder.weighs_entries and updater.weighs_entries and weighable):
         raise IncompatiblePartsError(
-            "entry_weight needs the squared loss, and codes and atoms found by parts that weigh "
-            f"entries, got {loss!r} with {type(coder).__name__} and {type(updater).__name__}; "
+            "entry_weight needs a loss that is a sum over entries, and codes and atoms found by "
+            f"parts that weigh entries, got {loss!r} with {type(coder).__name__} and "
+            f"{type(updater).__name__}; "
             "give sample_weight, or a mask with missing=True."
         )

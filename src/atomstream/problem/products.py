@@ -147,6 +147,7 @@ class DenseProducts(Products):
     def __init__(self, X: NDArray, mask: NDArray | None, atoms: NDArray, loss: Loss) -> None:
         self._X, self._mask, self._atoms, self._loss = X, mask, atoms, loss
         self.is_complete = mask is None
+        self._weighs = mask is not None and mask.dtype != bool
         # Such losses divide by the reconstruction or take its power: it is kept off zero.
         nonnegative = loss.exponents is not None or loss.reconstruction == "positive"
         self._least = MIN_DIVISOR[atoms.dtype] if nonnegative else None
@@ -160,7 +161,8 @@ class DenseProducts(Products):
         """Return the sum of the observed entries of each sample, and of each atom over them."""
         if self._mask is None:
             return self._X.sum(axis=1, keepdims=True), self._atoms.sum(axis=1)[None]
-        return self._X.sum(axis=1, keepdims=True), self._mask @ self._atoms.T
+        seen = self._mask * self._X if self._weighs else self._X
+        return seen.sum(axis=1, keepdims=True), self._mask @ self._atoms.T
 
     def entries(self) -> tuple[NDArray, NDArray, NDArray]:
         """Return the samples, which entries were observed, and the atoms."""
@@ -171,7 +173,10 @@ class DenseProducts(Products):
         """Return the samples times a matrix; what is missing is completed from these codes."""
         if self._mask is None:
             return self._X @ projector
-        return np.where(self._mask, self._X, codes @ self._atoms) @ projector
+        Y = codes @ self._atoms
+        if self._weighs:
+            return (Y + self._mask * (self._X - Y)) @ projector
+        return np.where(self._mask, self._X, Y) @ projector
 
     def reconstruct(self, codes: NDArray) -> tuple[NDArray, NDArray]:
         """Return the samples and their reconstructions, equal where entries are missing."""
@@ -183,7 +188,12 @@ class DenseProducts(Products):
 
     def losses(self, codes: NDArray) -> NDArray:
         """Return the loss of each row."""
-        return self._loss.value(*self.reconstruct(codes))
+        if not self._weighs:
+            return self._loss.value(*self.reconstruct(codes))
+        loss: Any = self._loss  # a sum over entries: no other loss takes weights of them
+        X, Y = (part.astype(np.float64, copy=False) for part in self.reconstruct(codes))
+        values: NDArray = (self._mask * loss.entries(X, Y)).sum(axis=1, dtype=np.float64)
+        return values
 
     def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, NDArray]:
         """Return both parts of the gradient in the reconstruction, and the curvature there."""
@@ -238,7 +248,8 @@ class DenseProducts(Products):
         if second is not None:
             # The second derivative may vanish or be negative; a share of the majoriser's keeps
             # steps finite.
-            curvature = np.maximum(second * (curvature > 0), LEAST_CURVATURE * curvature)
+            shares = self._mask if self._weighs else 1.0
+            curvature = np.maximum(shares * second * (curvature > 0), LEAST_CURVATURE * curvature)
         slope = self.code_gradient(plus) - self.code_gradient(minus)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
         for gram, weights in zip(grams, curvature, strict=True):

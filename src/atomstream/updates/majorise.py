@@ -70,6 +70,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
     fixed: Fixed = 0
     newton: bool = True
     folds: int = 1
+    weighs_entries: ClassVar[bool] = True
     statistics: ClassVar[MajorantSums] = MajorantSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise", "nonnegative", "shape")}
     BOUNDS: ClassVar = {"folds": whole()}
