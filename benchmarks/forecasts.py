@@ -15,7 +15,6 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
-from benchmark_records import save
 from forecast_sets import HORIZON, SeriesSet, judging, mending, tuning
 from rivals_of_forecasts import RIVALS
 
@@ -133,17 +132,12 @@ def table(sets: dict[str, dict]) -> str:
 
 
 def main() -> None:
-    """Judge all sets, print the tables, write the numbers."""
-    began = time.perf_counter()
-    report = {}
+    """Judge all sets and print the tables."""
     with ProcessPoolExecutor(2) as pool:
         groups = {"chosen on": tuning(), "mended on": mending(), "judged on": judging()}
         for group, sets in groups.items():
             found = dict(pool.map(judged, sets.items()))
-            report[group] = {"sets": found, "summary": summary(found)}
-            print(f"{group}\n{table(found)}\n{report[group]['summary']}", flush=True)
-    report["seconds"] = time.perf_counter() - began
-    save("forecasts", report)
+            print(f"{group}\n{table(found)}\n{summary(found)}", flush=True)
 
 
 if __name__ == "__main__":
