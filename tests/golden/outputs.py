@@ -27,7 +27,8 @@ def network(model, graph):
     yield "position", model.position_
     yield "n_steps", model.n_steps_
     yield "rebuilt", model.reconstruct(graph, n_steps=300).matrix.toarray()
-    yield "scores", np.sort(np.nan_to_num(model.denoise(graph, n_steps=300).scores))
+    ranking = model.denoise(graph, n_steps=300, chain=model.chain)  # the default of before
+    yield "scores", np.sort(np.nan_to_num(ranking.scores))
     yield "after_components", model.partial_fit(graph).components_
 
 

@@ -195,3 +195,9 @@ def _check_coordinates(X: Any, name: str) -> None:
         else:
             continue
         raise ValueError(f"{name} is a COO matrix that contradicts itself: {fault}.")
+
+
+def unit(rows: NDArray) -> NDArray:
+    """Return rows scaled to Euclidean length one; rows of zeros stay."""
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

@@ -14,7 +14,6 @@ from atomstream.base.checks import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.runs.alarms import alarm_command, alarm_sentence
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
@@ -104,10 +103,19 @@ def _last() -> list[click.Option]:
     ]
 
 
+def _say_alarm(facts: dict[str, Any]) -> None:
+    """Write a line on an alarm to standard error."""
+    from atomstream.runs.alarms import alarm_sentence
+
+    click.echo(alarm_sentence(facts), err=True)
+
+
 def _listen(run: Run, on_alarm: str | None, metrics: Path | None) -> None:
     """Let alarms reach standard error and a command, and metrics a file."""
-    run.listeners.append(lambda facts: click.echo(alarm_sentence(facts), err=True))
+    run.listeners.append(_say_alarm)
     if on_alarm is not None:
+        from atomstream.runs.alarms import alarm_command
+
         tell = alarm_command(on_alarm)
         path = str(run.folder.path)
         run.listeners.append(lambda facts: tell({"run": path, **facts}))

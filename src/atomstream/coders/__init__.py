@@ -1,24 +1,6 @@
 """Codes of samples under a fixed dictionary, a file per kind of loss."""
 
-from atomstream.coders import tolerances as tolerances
-from atomstream.coders.auto import Auto
-from atomstream.coders.base import Coder, Codes
-from atomstream.coders.multiplicative import Multiplicative
-from atomstream.coders.projected_gradient import ProjectedGradient
-from atomstream.coders.pursuit import MatchingPursuit, pursue
-from atomstream.coders.quadratic import ActiveSet
-from atomstream.coders.subgradient import ProjectedSubgradient
-from atomstream.coders.trimming import Trimming
+import lazy_loader
 
-__all__ = [
-    "ActiveSet",
-    "Auto",
-    "Coder",
-    "Codes",
-    "MatchingPursuit",
-    "Multiplicative",
-    "ProjectedGradient",
-    "ProjectedSubgradient",
-    "Trimming",
-    "pursue",
-]
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

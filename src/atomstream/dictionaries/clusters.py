@@ -10,6 +10,8 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 
+from atomstream.base.matrices import unit
+
 NEAREST = 0.3  # share of the replicates whose nearest atoms say how dense it is around one
 # Mean distance to them of an atom of length one beyond which it is left out.
 MAX_MEAN_DISTANCE = 0.5
@@ -100,12 +102,6 @@ def _matched(cosines: NDArray) -> NDArray:
         theirs, ours = linear_sum_assignment(table, maximize=True)
         near[ours] = table[theirs, ours]
     return found
-
-
-def unit(rows: NDArray) -> NDArray:
-    """Return rows scaled to Euclidean length one; rows of zeros stay."""
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
 
 def _signs(cosines: NDArray) -> NDArray:

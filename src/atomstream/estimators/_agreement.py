@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.dictionaries.clusters import cluster, unit
+from atomstream.base.matrices import unit
+from atomstream.dictionaries.clusters import cluster
 from atomstream.estimators._intervals import interval
 
 

@@ -39,7 +39,6 @@ from atomstream.loop.first_dictionary import first_dictionary
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
 from atomstream.loop.settling import MAX_ROUNDS
-from atomstream.loop.trimmed_start import joined, n_warm_up_rows
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
@@ -351,6 +350,8 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
 
     def _warmed_up(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Keep rows until outliers can be told from atoms; then make a start from all of them."""
+        from atomstream.loop.trimmed_start import joined, n_warm_up_rows
+
         run, wanted = self._learner, n_warm_up_rows(self.n_components, n_rows)
         for batch in batches:
             run.waiting = [*run.waiting, batch]

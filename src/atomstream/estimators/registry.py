@@ -55,7 +55,6 @@ from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.majorise import Majorise
 from atomstream.updates.subgradient import SubgradientStep
-from atomstream.updates.trimmed_descent import TrimmedDescent
 
 # A choice is a name or the part itself.
 CoderChoice: TypeAlias = str | Coder
@@ -253,7 +252,7 @@ def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: fl
     if loss.quadratic:
         auto = BlockCoordinate
     elif loss.trims:
-        auto = TrimmedDescent
+        from atomstream.updates.trimmed_descent import TrimmedDescent as auto  # noqa: N813
     elif loss.exponents and loss.robust:
         auto = partial(Majorise, folds=2)
     known = {**UPDATERS, "auto": auto}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
-from atomstream.dictionaries.clusters import unit
+from atomstream.base.matrices import unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

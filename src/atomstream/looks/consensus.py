@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
-from atomstream.dictionaries.clusters import unit
+from atomstream.base.matrices import unit
 from atomstream.looks import drawings, report
 from atomstream.looks.canvas import (
     BLUE,

@@ -11,7 +11,6 @@ from atomstream.dictionaries.rows import Rows
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import cross_fit
 from atomstream.loop.settling import rounds
-from atomstream.loop.trimmed_start import trimmed_start
 from atomstream.losses import Squared
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
@@ -51,6 +50,8 @@ def first_dictionary(
     made = partial(starting_atoms, batch, n_components, penalty=objective.atoms, rng=rng)
     soft = not objective.loss.quadratic
     if how == "auto" and objective.loss.trims:
+        from atomstream.loop.trimmed_start import trimmed_start
+
         return trimmed_start(batch, n_components, algorithm, rng)
     if how != "auto":
         return Rows(made(how, soft=soft))

@@ -24,7 +24,6 @@ from atomstream.loop.online import Progress, learn
 from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
-from atomstream.loop.short_runs import choose_start
 from atomstream.losses import Loss
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
@@ -144,6 +143,8 @@ class Learner:
         road = coordinate_rounds if by_coordinates else rounds
         with one_blas_thread:
             if choose and any(block.has_entry_weights for block in blocks):
+                from atomstream.loop.short_runs import choose_start
+
                 choose_start(blocks, self.state, self.algorithm, self.rng)
             for progress in road(blocks, self.state, self.algorithm, self.clock, **limits):
                 n_rounds += 1

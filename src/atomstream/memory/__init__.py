@@ -6,29 +6,7 @@ Every change builds new arrays and puts them in place in one stroke, so whoever 
 (a snapshot, a call that must be undone) holds them unchanged.
 """
 
-from atomstream.memory.base import Delta, Memory, Statistics
-from atomstream.memory.gram import Aggregates, GramDelta, GramSums
-from atomstream.memory.majorant import Majorants, MajorantSums
-from atomstream.memory.majorant_delta import MajorantDelta
-from atomstream.memory.subgradient import Subgradient, SubgradientDelta, Subgradients
-from atomstream.memory.trimmed import TrimmedAggregates, TrimmedDelta, TrimmedSums
-from atomstream.memory.usage import Usage
+import lazy_loader
 
-__all__ = [
-    "Aggregates",
-    "Delta",
-    "GramDelta",
-    "GramSums",
-    "MajorantDelta",
-    "MajorantSums",
-    "Majorants",
-    "Memory",
-    "Statistics",
-    "Subgradient",
-    "SubgradientDelta",
-    "Subgradients",
-    "TrimmedAggregates",
-    "TrimmedDelta",
-    "TrimmedSums",
-    "Usage",
-]
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -16,7 +16,6 @@ import numpy as np
 from atomstream.base.progress import compiling
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
-from atomstream.runs.alarms import alarm_facts, metrics_text
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import Task, forward_warnings, history_of
 from atomstream.watch.callbacks import Callback, History, Learner
@@ -186,6 +185,8 @@ class Run:
 
     def tell_alarm(self) -> None:
         """Write an alarm of the newest batch to the log, and tell all who listen."""
+        from atomstream.runs.alarms import alarm_facts
+
         facts = alarm_facts(self.history, self.learner)
         self.folder.log.write("alarm", **facts)
         for listener in self.listeners:
@@ -195,6 +196,8 @@ class Run:
         """Write the file of metrics, where one is wanted; learning goes on where it cannot be."""
         if self.metrics is None or not self.task.learned:
             return
+        from atomstream.runs.alarms import metrics_text
+
         text = metrics_text(self.history, self.learner, self.folder.path.resolve().name)
         try:
             with whole_file(self.metrics) as file:

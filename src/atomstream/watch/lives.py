@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from atomstream.dictionaries.clusters import unit
+from atomstream.base.matrices import unit
 from atomstream.dictionaries.matching import align
 from atomstream.watch.history import Trace
 

@@ -1,0 +1,26 @@
+from .base import Delta, Memory, Statistics
+from .gram import Aggregates, GramDelta, GramSums
+from .majorant import Majorants, MajorantSums
+from .majorant_delta import MajorantDelta
+from .subgradient import Subgradient, SubgradientDelta, Subgradients
+from .trimmed import TrimmedAggregates, TrimmedDelta, TrimmedSums
+from .usage import Usage
+
+__all__ = [
+    "Aggregates",
+    "Delta",
+    "GramDelta",
+    "GramSums",
+    "MajorantDelta",
+    "MajorantSums",
+    "Majorants",
+    "Memory",
+    "Statistics",
+    "Subgradient",
+    "SubgradientDelta",
+    "Subgradients",
+    "TrimmedAggregates",
+    "TrimmedDelta",
+    "TrimmedSums",
+    "Usage",
+]
