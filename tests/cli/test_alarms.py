@@ -11,7 +11,7 @@ import pytest
 
 from atomstream import OnlineNMF
 from atomstream.cli import main
-from atomstream.runs.alarms import METRICS
+from atomstream.runs.alarms import METRICS, THREAD
 from atomstream.watch.changes import ChangeWatch
 
 
@@ -38,9 +38,10 @@ def learn(path, run, *words):
 
 
 def settled():
+    """Wait for the commands of alarms; other tests' threads never end."""
     for thread in threading.enumerate():
-        if thread is not threading.main_thread() and not thread.daemon:
-            thread.join()
+        if thread.name == THREAD:
+            thread.join(60)
 
 
 def test_an_alarm_reaches_all_who_listen(changed, tmp_path, capsys):

@@ -19,6 +19,7 @@ from atomstream.watch.history import Trace
 
 log = logging.getLogger(__name__)
 
+THREAD = "atomstream alarm"  # name of the threads that wait for commands
 PATIENCE = 60.0  # seconds after which a command that was started is ended
 
 # Names of the metrics, their kinds for Prometheus, and their help.
@@ -80,7 +81,8 @@ def alarm_command(text: str) -> Callable[[dict[str, Any]], None]:
     def start(facts: dict[str, Any]) -> None:
         """Start the command."""
         # Not a daemon: an alarm of the last batch reaches somebody too.
-        threading.Thread(target=_run, args=(words, json.dumps(facts) + "\n")).start()
+        text = json.dumps(facts) + "\n"
+        threading.Thread(target=_run, args=(words, text), name=THREAD).start()
 
     return start
 
