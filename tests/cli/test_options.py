@@ -168,7 +168,9 @@ def test_what_the_help_shows_for_none_is_what_happens():
     assert shown["freq"] == f"the longest of which there are {MIN_SPANS} or more"
     assert (shown["slots"], rows(engine="threads").slots) == ("4 with --engine", 4)
     assert (shown["round_timeout"], ROUND_LIMIT) == ("1h", 3600)
+    assert shown["bootstrap"] == "yes under divergences, else no"  # tests/estimators/test_consensus
     told |= {
+        "bootstrap",
         "slots",
         "round_timeout",
         "sample_axes",
@@ -270,7 +272,9 @@ def test_resume_knows_the_goals_of_all_kinds_of_runs():
     goals = {task_named(name).goal for name in KINDS} - {None}
     resume = commands.get_command(click.Context(commands), "resume")
     told = {each.name: getattr(each, "help", "") for each in resume.params}
-    assert goals == told.keys() - {"run", "engine", "max_time", "max_memory", "as_json"}
+    assert goals == told.keys() - (
+        {"run", "engine", "max_time", "max_memory", "on_alarm", "metrics", "as_json"}
+    )
     assert (
         told["epochs"]
         == "New value of --epochs (learn, consensus, tensor learn, text topics, video learn)."

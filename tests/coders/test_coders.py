@@ -66,7 +66,8 @@ def test_every_coder_is_in_the_list():
         coders.MatchingPursuit,
         coders.Multiplicative,
         coders.ProjectedSubgradient,
-    }  # tested in test_matching.py and tests/losses/test_divergences.py
+        coders.Trimming,
+    }  # tested in test_matching.py, and in test_divergences.py and test_trimmed.py of tests/losses
     assert {type(part) for part in CODERS} == {
         part for part in public if hasattr(part, "needs")
     } - others

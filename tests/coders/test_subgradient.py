@@ -23,6 +23,9 @@ from atomstream.problem.objective import Objective
 from atomstream.schedules import Constant
 from atomstream.updates import SubgradientStep
 
+# Subgradient steps refuse a loss whose scale moves (tests/losses/test_divergences.py).
+FIXED = [name for name in LOSS_NAMES if name != "trimmed"]
+
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_projection_on_the_covering_set_is_the_closest_point(seed):
@@ -56,7 +59,7 @@ def test_a_set_that_couples_atoms_is_refused_where_atoms_are_minimised_one_by_on
             OnlineNMF(3, loss=loss, atoms="covering").fit(positive())
 
 
-@pytest.mark.parametrize("name", LOSS_NAMES)
+@pytest.mark.parametrize("name", FIXED)
 def test_atoms_stay_in_their_set_after_every_step(name):
     X = positive()
     model = OnlineNMF(4, loss=name, updater="spsg", random_state=0)
@@ -68,7 +71,7 @@ def test_atoms_stay_in_their_set_after_every_step(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LOSS_NAMES)
+@pytest.mark.parametrize("name", FIXED)
 @pytest.mark.parametrize(
     "scale", [1e3, *(pytest.param(scale, marks=pytest.mark.long) for scale in (1e-3, 1.0))]
 )

@@ -163,7 +163,7 @@ def test_bad_input_gets_one_sentence_and_leaves_nothing_behind(settings, bad, me
 def test_parts_of_the_wrong_kind_are_refused():
     with pytest.raises(
         TypeError,
-        match=r"'loss' .* must be one of .* hellinger, .*, squared, "
+        match=r"'loss' .* must be one of .* hellinger, .*, squared, trimmed, trimmed:NUMBER, "
         "a part with a method 'gradient'. Got 3",
     ):
         OnlineNMF(loss=3).fit(X)
