@@ -31,7 +31,7 @@ def test_every_cluster_holds_one_atom_of_each_replicate(room):
     cosines = atoms @ clusters.atoms.T
     room.share(cosines.max(axis=1).min(), at_least=0.999)
     assert_allclose(clusters.share, 1)
-    room.share(clusters.cosine.min(), at_least=0.99)
+    room.share(clusters.cosines.min(), at_least=0.99)
 
 
 def test_atoms_are_the_medians_of_their_cluster():
