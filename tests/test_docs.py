@@ -14,6 +14,7 @@ import re
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from inspect import ismodule
 from pathlib import Path
 from pkgutil import walk_packages
 
@@ -132,6 +133,15 @@ def reference():
     return module
 
 
+def reached(module):
+    """Yield a module and those that its list of public names leads to."""
+    yield module
+    for name in getattr(module, "__all__", ()):
+        thing = getattr(module, name)
+        if ismodule(thing) and thing.__name__.startswith(f"{module.__name__}."):
+            yield from reached(thing)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_names_in_the_pages_exist(page):
     wrong = {span: why for span in spans(page) if (why := complaint(span))}
@@ -151,6 +161,13 @@ def test_the_reference_has_every_public_name():
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
     missing = {name for name in atomstream.__all__ if f"`{name}`" not in text}
     assert not missing - {"__version__"}
+
+
+def test_every_module_with_pages_in_the_reference_lists_its_names():
+    named = [name for names in reference().MODULES.values() for name in names]
+    modules = {each for name in named for each in reached(getattr(atomstream, name))}
+    assert len(modules) > len(named)
+    assert not [each.__name__ for each in modules if not hasattr(each, "__all__")]
 
 
 def test_the_reference_is_what_its_script_writes():

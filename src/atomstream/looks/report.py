@@ -37,6 +37,8 @@ MAX_EVENTS = 30  # in the life of atoms that a report lists
 NO_EVENTS = "No atom appeared, disappeared, split or merged. "
 GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
+__all__ = ["Section", "write_figures", "write_report"]
+
 
 @dataclass(frozen=True)
 class Section:

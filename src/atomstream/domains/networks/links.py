@@ -25,6 +25,8 @@ from atomstream.domains.networks.edge_sets import (
 from atomstream.domains.networks.link_scores import HEURISTICS, around, decomposed, plain
 from atomstream.domains.networks.network import Network
 
+__all__ = ["Split", "fitted_scores", "hide", "neighbour_scores", "plant", "svd_scores"]
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
