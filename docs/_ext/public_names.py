@@ -3,6 +3,7 @@
 import inspect
 import re
 import sys
+from collections import Counter
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -46,15 +47,27 @@ def listed() -> dict[str, list[str]]:
     return found
 
 
-def elsewhere(name: str) -> bool:
-    """Return whether the module of a name is not the one that defines the thing."""
-    room = attrgetter(name.rpartition(".")[0])(atomstream) if "." in name else atomstream
-    return attrgetter(name)(atomstream).__module__ != room.__name__
+def door(name: str) -> str:
+    """Return the module under which a public name is listed: empty for the package itself."""
+    return name.rpartition(".")[0]
+
+
+def elsewhere(name: str) -> tuple[bool, int]:
+    """Return a key by which the best name of a thing comes first.
+
+    A name in the module that defines the thing is best. Else one door serves all things of a file
+    of sources, for a page of sources links back to one module alone.
+    """
+    thing = attrgetter(name)(atomstream)
+    room = attrgetter(door(name))(atomstream) if door(name) else atomstream
+    return thing.__module__ != room.__name__, -DOORS[thing.__module__, door(name)]
 
 
 LISTED = listed()
-FIRST = {}  # the name under which each thing has its page: where it is defined, if that is public
-for _name in sorted((name for names in LISTED.values() for name in names), key=elsewhere):
+ALL = [name for names in LISTED.values() for name in names]
+DOORS = Counter((attrgetter(name)(atomstream).__module__, door(name)) for name in ALL)
+FIRST = {}  # the name under which each thing has its page
+for _name in sorted(ALL, key=elsewhere):
     FIRST.setdefault(attrgetter(_name)(atomstream), _name)
 PAGE = {name: FIRST[attrgetter(name)(atomstream)] for names in LISTED.values() for name in names}
 
