@@ -38,6 +38,7 @@ class Auto(Coder):
 
     def chosen(self, loss: Loss, penalty: Penalty) -> Coder:
         """Return the fastest coder."""
+        # Each line outranks those before: outside the squared loss one coder serves all sets.
         fastest: Any = ActiveSet if penalty.polyhedral else ProjectedGradient
         if penalty.most_nonzero is not None:
             fastest = MatchingPursuit

@@ -70,12 +70,14 @@ class DualBound(NamedTuple):
             return lengths, slack, square, curvature
         left = np.ones(len(grams), bool)
         if shape.low > -np.inf:
+            # The direction is the sum of the atoms at length one, `leans` its products with them.
             u = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
             leans = np.matmul(grams, u[:, :, None])[:, :, 0]
             margin = (leans * u).min(axis=1, where=u > 0, initial=np.inf)
             # Every atom leans to the mean direction, as all do where none has negative entries.
             good = (margin > 1e-3) & lengths.any(axis=1)
             slack[good] = leans[good] / margin[good, None]
+            # Scaled so that no atom has a product with it below its own length.
             square[good] = np.einsum("ij,ij->i", u, leans)[good] / margin[good] ** 2
             left = ~good
         free = shape.low == -np.inf and shape.high == np.inf
@@ -83,6 +85,7 @@ class DualBound(NamedTuple):
             eigenvalues = np.linalg.eigvalsh(grams[i])
             # Correlations with a residual lie in the range of the Gram matrix: where codes are
             # free, its null space does not matter.
+            # What rounding may leave of an eigenvalue that is zero.
             least = 10 * len(eigenvalues) * np.finfo(np.float64).eps * eigenvalues[-1]
             positive = eigenvalues[eigenvalues > least]
             if len(positive) > 0 and (free or len(positive) == len(eigenvalues)):
@@ -126,6 +129,7 @@ def duality_gap(
     """
     correlation, net = -gradient, penalty.elastic_net(codes)
     inner = np.einsum("ij,ij->i", codes, correlation)
+    # |x - h D|^2 = |x|^2 - <h, b> - <h, c>, for h G h = <h, b> - <h, c>.
     unexplained = np.maximum(energy - np.einsum("ij,ij->i", codes, linear) - inner, 0)
     # Where nothing is left unexplained a relative gap means nothing: the objective is floored.
     objective = np.maximum(0.5 * unexplained + net, 0.5 * MIN_OBJECTIVE * energy)
@@ -176,6 +180,7 @@ def _feasible_scale(correlation: NDArray, penalty: Penalty) -> NDArray:
     """Return the largest scale in [0, 1] at which the conjugate is finite."""
     low, high, radius, total = penalty.shape or (0.0, 0.0, 0.0, 0.0)
     most = np.zeros(len(correlation))
+    # A ball or a simplex keeps the conjugate finite: only open intervals shrink the scale.
     if radius == np.inf and not total:
         if high == np.inf:
             most = np.maximum(most, correlation.max(axis=1, initial=0))

@@ -23,6 +23,7 @@ def least_squares(atoms: NDArray, loss: Loss) -> NDArray:
     """
     rows = atoms.astype(np.float64, copy=False)
     middle = rows.mean(axis=0, keepdims=True)
+    # Curvatures grow as a power of 1 / y: a feature that no atom has would weigh without bound.
     middle = np.maximum(middle, 1e-3 * middle.mean() + np.finfo(np.float64).tiny)
     weights = np.ones_like(middle)
     if loss.exponents is not None:
@@ -30,6 +31,7 @@ def least_squares(atoms: NDArray, loss: Loss) -> NDArray:
         weights = weights * majoriser_curvature(loss.exponents, plus, minus, middle)
     weighted = rows * (weights / weights.max())
     gram = weighted @ rows.T
+    # Atoms may be alike; the ridge is far below what codes are then refined to.
     gram[np.diag_indices_from(gram)] += RIDGE * gram.trace() / len(gram) + np.finfo(np.float64).tiny
     return (weighted.T @ np.linalg.inv(gram)).astype(atoms.dtype)
 
@@ -40,6 +42,7 @@ def starting_codes(block: Products, projector: NDArray) -> NDArray:
     sizes = np.broadcast_to(atoms.sum(axis=1, keepdims=True), samples.shape)
     # Atoms without any entry here explain nothing, however large their code.
     even = np.divide(samples, sizes, out=np.zeros_like(samples), where=sizes > 0)
+    # The codes, all alike, under which atoms and sample have the same sum.
     codes = np.repeat(even, atoms.shape[1], axis=1)
     for _ in range(1 if block.is_complete else FILLED):
         codes = np.maximum(block.project(projector, codes), MIN_START_SHARE * even)

@@ -49,6 +49,7 @@ class LogTolerance(_Tolerance):
 
     @staticmethod
     def _law(step: int) -> float:
+        # log 1 = 0: the law begins at step 2.
         return math.log(max(step, 2)) ** -2
 
 

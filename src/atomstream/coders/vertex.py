@@ -33,7 +33,9 @@ def to_vertices(block: DenseProducts, codes: NDArray, penalty: Penalty) -> tuple
 
     l1, _, low, high, _, _ = kernel_form(penalty)
     X, observed, atoms = block.entries()
+    # The kernel wants atoms of one sum, so that one tolerance fits the multipliers of all.
     sizes = atoms.sum(axis=1)
+    # An atom of zeros may take any code: its size does not matter.
     sizes[sizes == 0] = 1
     found, certified = codes * sizes, np.zeros(len(codes), bool)
     scaled = (l1 / sizes, low * sizes, high * sizes)

@@ -81,6 +81,7 @@ def step(
     codes, delta, latest = algorithm.explain(
         batch, state.dictionary, CodingOptions(clock.tolerance, rng)
     )
+    # Before the update: A and B hold this batch when D_t minimises the surrogate, as in eq. (3).
     absorb(delta, state, clock)
     algorithm.updater.update(state, algorithm.objective, clock, latest)
     return codes, delta
@@ -88,6 +89,7 @@ def step(
 
 def absorb(delta: Delta, state: State, clock: Clock) -> None:
     """Take in what samples add, as one step of the clock; the dictionary stays as it is."""
+    # The clock ticks first: a schedule that raises leaves the memory as it was.
     state.memory.absorb(delta, clock.tick(delta.mass))
     # Before the update: energies belong to the atoms that the codes were made with.
     energy = state.memory.atom_energy(state.dictionary)
@@ -114,6 +116,7 @@ def check_compatible(algorithm: Algorithm) -> None:
         part = getattr(algorithm, job)
         for role, names in part.needs.items():
             offer = getattr(algorithm.objective, role)
+            # What is needed has to be true: a part may have the name and offer nothing under it.
             missing = [name for name in names if not getattr(offer, name, None)]
             if missing:
                 kind = "a loss that is" if role == "loss" else f"{role} that are"

@@ -33,7 +33,7 @@ ROUNDING = 1e-15  # of the sum of the data: an objective below that is rounding
 MAX_ROUNDS = 500
 ROUGH = Accuracy(violation=0.05)  # of the codes that it begins with
 BYTES, MEMORY_SHARE = 40, 0.25  # of an entry that is not zero, and of what the machine has
-FIRST_REACH, LONGER, SHORTER = 0.5, 1.1, 0.5  # of an extrapolation, and how it changes
+FIRST_REACH, LONGER = 0.5, 1.1  # of an extrapolation, and how it grows
 MIN_LEFT = 0.1  # of an entry is left by an extrapolation at least
 MIN_FITTED = 1e-100  # what stands for 0 in a reconstruction: its square is still a number
 LONG_FALL = 0.1  # of an entry: a fall by more may go too far, and is looked at again
@@ -53,7 +53,9 @@ def settles_by_coordinates(batches: Sequence[Batch], algorithm: Algorithm) -> bo
         and objective.codes.nonnegative
         and objective.atoms.nonnegative
         and _size_is_free(objective.codes, objective.atoms, at_most=False)
+        # Damping would pull at atoms whose sweeps minimise the divergence alone.
         and not getattr(updater, "damping", 0.0)
+        # The slope of an entry holds the sum of a whole atom, which holes in a row would change.
         and all(batch.mask is None for batch in batches)
         and size * BYTES <= MEMORY_SHARE * memory_there()
     )
@@ -73,11 +75,13 @@ class Factors(NamedTuple):
 
     def beyond(self, before: Factors, reach: float) -> Factors:
         """Return what lies further on the way from ``before``, nothing of it below zero."""
+        # Never to zero: there the divergence of an entry that is not zero has its pole.
         parts = zip(self, before, strict=True)
         return Factors(*(np.maximum(a + reach * (a - b), MIN_LEFT * a) for a, b in parts))
 
     def balanced(self, still: NDArray) -> Factors:
         """Return atoms of sum one, but for those that stay, and codes the other way."""
+        # Codes times atoms stay as they are; an atom of zeros has no scale to share.
         sums = self.loads.sum(axis=0)
         scale = np.where((sums > 0) & ~still, sums, 1.0)
         return Factors(self.codes * scale, self.loads / scale)
@@ -113,6 +117,7 @@ class Alternation:
         rows = sp.csr_array(X, dtype=np.float64)
         # A row of weight w adds to the slopes of atoms what w times the row and its code do.
         columns = sp.csr_array((sp.diags_array(weights) @ rows).T)
+        # A stored zero costs 0 log 0, which would make the objective NaN.
         for part in (rows, columns):
             part.eliminate_zeros()
         self._rows, self._columns, self._weights = rows, columns, weights[:, None]
@@ -136,11 +141,13 @@ class Alternation:
 
     def swept(self, found: Factors) -> tuple[Factors, float]:
         """Return codes and atoms after a sweep over both, and their divergence."""
+        # The atoms are swept with the new codes (Gauss-Seidel): each sweep is a descent by itself.
         codes, loads = found.codes.copy(), found.loads.copy()
         self._sweep(codes, self._rows, loads.T, self._moving)
         weighted = self._weights * codes
         fitted = self._sweep(loads, self._columns, weighted.T, self._still)
         x = self._columns.data
+        # d(x, y) = x log(x / y) - x + y; all y together are the sums of codes times those of atoms.
         apart = float(x @ np.log(x / fitted)) - self.mass
         value = apart + float(weighted.sum(axis=0) @ loads.sum(axis=0))
         return Factors(codes, loads).balanced(self._still), value
@@ -151,11 +158,14 @@ class Alternation:
         value, reach, most = np.inf, 0.0, 1.0
         while True:
             tried, now = self.swept(found.beyond(last, reach) if reach else found)
+            # A plain sweep (reach 0) raises the objective by rounding at most: it is taken.
             if now <= value or not reach:
                 last, found, value = found, tried, now
+                # The bound of the reach grows half as fast as the reach, as in Ang and Gillis.
                 most = min(most * (1 + 0.5 * (LONGER - 1)), 1.0)
                 reach = min(reach * LONGER, most) if reach else FIRST_REACH
             else:
+                # The reach that failed is the new bound, and a plain sweep comes next.
                 last, most, reach = found, reach, 0.0
             yield found, value
 
@@ -196,12 +206,14 @@ def coordinate_rounds(
         found, value = list(islice(sweeps, SWEEPS))[-1]
         atoms = found.loads.T.copy()
         _raise(atoms)
+        # What is taken from an atom is given to its codes.
         scale = np.where(still, 1.0, _excess(atoms, algorithm.objective.atoms, free=True))
         atoms = np.where(still[:, None], given, atoms / scale[:, None])
         state.dictionary.assign(atoms)
         every[seen] = found.codes * scale
         yield _taken_in(batches, np.split(every, cuts), state, algorithm)
         log.debug("Round %d by coordinates: objective %.6g.", number, value)
+        # Where data can be fitted exactly, shares of the objective are shares of rounding.
         if value <= ROUNDING * alternation.mass or before - value <= MIN_GAIN * abs(value):
             log.info("Settled after %d rounds by coordinates: objective %.6g.", number, value)
             return
@@ -220,6 +232,7 @@ def _taken_in(
     batches: Sequence[Batch], codes: Sequence[NDArray], state: State, algorithm: Algorithm
 ) -> Progress:
     """Put into the memory what the codes of all rows add up to, and nothing else."""
+    # The residual is infinite: nothing certifies codes that were found entry by entry.
     pairs = [
         (batch, Codes(values.astype(batch.X.dtype), np.full(len(values), np.inf)))
         for batch, values in zip(batches, codes, strict=True)
@@ -229,6 +242,7 @@ def _taken_in(
     n_components, n_features = state.dictionary.shape
     loss = algorithm.objective.loss
     state.memory = algorithm.statistics.start(n_components, n_features, loss)
+    # Of weight 1: nothing of what earlier codes measured stays.
     state.memory.absorb(delta, 1.0)
     return Progress(*pairs[-1], delta, 0)
 
@@ -264,12 +278,15 @@ def plain_sweep(
             for _ in range(MAX_STEPS):
                 share = there[k] / y
                 pull, curvature = x @ share, x @ share**2
+                # Without curvature no entry of the row has this atom: its sum counts, and 0 is
+                # best.
                 goal = 0.0
                 if curvature > 0:
                     step = (pull - totals[k]) / curvature * (pull / totals[k])
                     goal = max(code[k] + step, 0.0)
                 move = goal - code[k]
                 code[k] = goal
+                # Updated, not formed anew: a step costs one pass over the stored entries.
                 y = np.maximum(y + move * there[k], MIN_FITTED)
                 if -move <= LONG_FALL * (goal - move):
                     break

@@ -89,7 +89,9 @@ class MergedFeatures(Explainer):
         if features is None:
             return Whole().explain(batch, dictionary, algorithm, how)
         part = dictionary.on(features).atoms()
+        # In float64: a small difference of two large sums.
         rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
+        # Rounding may leave the sum of nonnegative entries below zero.
         atoms = Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
         merged = batch.merged(features)
         codes = algorithm.coder.encode(merged, atoms, objective, how.accuracy, how.start)
@@ -140,6 +142,7 @@ def cross_fit(
     latest : list of CodedBatch
     """
     order = rng.permutation(dictionary.shape[1])
+    # No part without a feature.
     n_parts = min(algorithm.updater.folds, len(order))
     parts = [np.sort(part) for part in np.array_split(order, n_parts)]
     latest, deltas = [], []
@@ -152,10 +155,12 @@ def cross_fit(
         # The penalty of a code counts as much as the features that it is found on.
         objective = _weaker(algorithm.objective, len(others) / len(order))
         codes = algorithm.coder.encode(seen, dictionary.on(others), objective, accuracy)
+        # Each part measures its share of the penalty, so that together they hold it once.
         objective = _weaker(algorithm.objective, 1 / n_parts)
         deltas.append(algorithm.statistics.measure(there, codes, dictionary.on(part), objective))
         latest.append(CodedBatch(there, codes, part))
     values = np.mean([item.codes.values for item in latest], axis=0)
+    # A row is as exact as the worst of its codes.
     residual = np.max([item.codes.residual for item in latest], axis=0)
     delta = type(deltas[0]).across(parts, deltas, batch.mass)
     return Codes(values, residual), _by_length(delta, dictionary, algorithm.objective), latest
@@ -185,4 +190,5 @@ def lengths(dictionary: Any, atoms: Any) -> NDArray:
     shape = getattr(atoms, "shape", None)
     if shape is not None and shape.total > 0:
         return np.full(dictionary.shape[0], shape.total)
+    # Rounding may leave the squared length of a tiny atom below zero.
     return np.sqrt(np.maximum(dictionary.gram().diagonal(), 0))

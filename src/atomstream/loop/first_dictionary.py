@@ -58,11 +58,13 @@ def first_dictionary(
     if not soft:
         return Rows(made("samples"))
     mixed = Rows(made("svd", soft=True))
+    # A single feature cannot be explained by codes found on others.
     if algorithm.updater.folds <= 1 or mixed.shape[1] < 2:
         return mixed
     # Under losses with kinks atoms that are all alike end far above what can be reached, and those
     # of least squares near it; but of few rows for the number of atoms these learn the outliers.
     refined, seed = _least_squares(batch, Rows(made("samples")), algorithm), rng.integers(2**63)
+    # One seed for both: the same parts of the features, so that chance does not choose.
     left = [
         cross_fit(batch, start, algorithm, ACCURACY, np.random.default_rng(seed))[1].objective
         for start in (mixed, refined)
@@ -78,6 +80,7 @@ def _least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:
     if batch.mask is not None:
         weights = np.ones(len(batch.X)) if batch.weights is None else batch.weights
         batch = Batch(batch.complete(observed_means(batch, weights)), batch.weights)
+    # Strengths of penalties are in units of the loss that was asked for, not of the squared one.
     codes, atoms = weakened(algorithm.objective.codes, 0.0), algorithm.objective.atoms
     n_jobs = getattr(algorithm.coder, "n_jobs", 1)
     coder = ActiveSet(n_jobs=n_jobs) if codes.polyhedral else ProjectedGradient(n_jobs=n_jobs)

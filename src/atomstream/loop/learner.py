@@ -230,6 +230,7 @@ class Learner:
 
     def next_seed(self) -> int:
         """Return the seed of the slots of the next round; `take_in` draws it."""
+        # A copy is asked, so that telling the seed draws nothing.
         return int(deepcopy(self.rng).integers(2**63))
 
     # -- what has come
@@ -299,6 +300,7 @@ class Learner:
         twin = object.__new__(type(self))
         vars(twin).update(vars(self))
         twin.clock = copy(self.clock)
+        # Two models with one generator would each see half of its numbers.
         twin.rng = deepcopy(self.rng)
         twin._settings = None  # the algorithm may be bound to the model that made it
         if self.has_state:

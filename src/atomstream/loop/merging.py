@@ -84,6 +84,7 @@ def check_additive(algorithm: Any, *, frozen: bool) -> None:
     if not frozen:
         start = algorithm.statistics.start
         loss = algorithm.objective.loss
+        # The smallest memories tell whether those of this kind can be merged at all.
         start(1, 1, loss).merge(start(1, 1, loss), 0.5)
 
 
@@ -131,6 +132,7 @@ def merged(algorithm: Any, state: State, clock: Clock, results: Iterable[SlotRes
     if not known:  # rows without any observed entry teach nothing
         return Merged(state, after, None, np.nan)
     if delta is not None:
+        # A round may be repeated from the state that it began with.
         state = state.snapshot()
         absorb(delta, state, after)
     else:
@@ -153,15 +155,18 @@ class _Average:
     def add(self, state: State, clock: Clock, n_rows: int) -> None:
         """Take in the state that a slot ended with."""
         self._rows.append(n_rows)
+        # A running mean: the average and the newest memory are all that is held of memories.
         share = n_rows / sum(self._rows)
         if self._memory is None:
             self._memory = copy(state.memory)
         else:
             self._memory.merge(state.memory, share)
+        # Dictionaries wait until the end: how they are averaged may depend on the merged memory.
         self._dictionaries.append(state.dictionary)
         self._usages.append(state.usage)
         self.mass += share * (clock.mass - self.mass)
         self.weight += share * (clock.weight - self.weight)
+        # Slots run side by side: a round takes as many steps as its longest slot.
         self.step = max(self.step, clock.step)
 
     def state(self, algorithm: Any) -> State:
@@ -170,6 +175,7 @@ class _Average:
         usage = Usage(len(self._usages[0].total))
         # Rows counted for those of all slots, so the average of what was used is its sum.
         usage.total = shares @ [each.total for each in self._usages]
+        # An atom that any slot has used is not idle.
         usage.idle = np.min([each.idle for each in self._usages], axis=0)
         dictionary = algorithm.updater.average_dictionaries(
             self._dictionaries, shares, self._memory

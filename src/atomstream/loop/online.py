@@ -59,8 +59,10 @@ def learn(
     for batch in batches:
         _log_idle_rows(batch)
         parts, done = (state, algorithm, clock, rng), None
+        # A batch of mass 0 is no step: clock, memory and dictionary stay, but its rows have come.
         if batch.mass > 0:
             done = _measured(batch, *parts) if frozen else _learned(batch, *parts)
+        # After the step: rows of a batch that was refused are not counted.
         clock.n_samples += batch.X.shape[0]
         if done is not None and watch is not None and watch(done):
             return True
@@ -82,6 +84,7 @@ def _learned(
 ) -> Progress:
     """Learn from a batch, and give atoms that nothing uses a new start."""
     codes, delta = algorithm.step(batch, state, clock, rng)
+    # Between the steps: an update never raises the surrogate, a new atom may.
     n_reseeded = algorithm.reseed(batch, codes, state, rng)
     if n_reseeded:
         log.info("Step %d: %d atoms that nothing used were replaced.", clock.step, n_reseeded)
@@ -89,6 +92,7 @@ def _learned(
 
 
 def _log_idle_rows(batch: Batch) -> None:
+    # Counting is a pass over the rows, and only a log that is read is worth it.
     if batch.weights is None or not log.isEnabledFor(logging.DEBUG):
         return
     n_idle = int((batch.weights == 0).sum())

@@ -98,12 +98,15 @@ class Reactive:
         codes, own = algorithm.step(batch, self.state, self.clock, rng)
         algorithm.reseed(batch, codes, self.state, rng)
         mass, losses = delta.mass, (delta.objective, own.objective)
+        # Logarithms follow: an exact fit, or an objective that overflows, is no measure.
         if mass <= 0 or not all(0 < loss < math.inf for loss in losses):
             return False
         if not self._judge(math.log(losses[0] / mass), math.log(losses[0] / losses[1])):
             return False
         self.n_taken += 1
+        # The usage stays: shares of the atoms are those of the whole run.
         state.dictionary, state.memory = deepcopy((self.state.dictionary, self.state.memory))
+        # As early in a run, so that the next batches move the atoms again.
         clock.mass = min(clock.mass, BATCHES * mass)
         return True
 
@@ -121,7 +124,9 @@ class Reactive:
             self.numbers = np.array([0.0, square, n_gains, level, variance, n_losses])
             return True
         n_gains, n_losses = n_gains + 1, n_losses + 1
+        # The plain mean at first, one that forgets from 1 / GAIN_WEIGHT gains on.
         near = max(GAIN_WEIGHT, 1 / n_gains)
+        # One huge gain would widen the scale and hide the change that follows.
         known = min(gain**2, MAX_GAIN**2 * square) if n_gains > MIN_BATCHES else gain**2
         square = max(square + near * (known - square), MIN_SPREAD**2)
         level, variance = moved(level, variance, loss, max(MIN_LOSS_WEIGHT, 1 / n_losses))

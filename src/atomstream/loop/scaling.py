@@ -85,9 +85,11 @@ class Scaling:
         if not len(self.mass):
             return 1.0
         if self.kind == "tfidf":
+            # The ones keep it finite; a column that every row has is left as it is.
             return 1 / (np.log((1 + self.mass) / (1 + self.spread)) + 1)
         size = self.spread
         if self.kind == "std":
+            # Of a column that was never observed mass and spread are 0, and so is the deviation.
             size = np.sqrt(size / np.maximum(self.mass, np.finfo(float).tiny))
             # What rounding leaves of a constant column is no deviation.
             size = np.where(size > 1e-14 * np.abs(self.mean), size, 0)
@@ -98,6 +100,7 @@ class Scaling:
         """Mean square of each column in units of the scale, (n_features,)."""
         squares = self.mean
         if self.kind == "std":
+            # E x^2 = (E x)^2 + Var x
             squares = self.mean**2 + self.spread / np.maximum(self.mass, np.finfo(float).tiny)
         energy: NDArray = squares / self.divisor**2
         return energy
@@ -119,6 +122,7 @@ class Scaling:
         """
         if not self.linear:
             return self
+        # Sums that overflow are answered in words below.
         with np.errstate(over="ignore", invalid="ignore"):
             new = MEASURES[self.kind](*_columns(X, weights))
         if not all(np.isfinite(part).all() for part in new):
@@ -129,6 +133,7 @@ class Scaling:
         if len(self.mass):
             old = _Sums(self.mass, self.mean, self.spread)
             merged = _merged(old, new, self.kind)
+            # A column of zeros so far has no scale yet, so nothing was learned in its units.
             known = (old.spread > 0) & settled
             new = _Sums(*(np.where(known, a, b) for a, b in zip(old, merged, strict=True)))
         return type(self)(self.kind, *new)
@@ -174,6 +179,7 @@ def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None
     some = slice(None, None, 1 + X.shape[0] // ENOUGH_ROWS)
     X, weights = X[some], None if weights is None else weights[some]
     size = X.shape[0] if sp.issparse(X) else max(SQUARED_AT_ONCE // X.shape[1], 1)
+    # In float64: squares of large float32 entries overflow.
     energy = np.zeros(X.shape[1])
     with np.errstate(over="ignore"):
         for start in range(0, X.shape[0], size):
@@ -256,6 +262,7 @@ def _total(values: NDArray, columns: Any, weights: Any, n_features: int) -> NDAr
 def _std(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:
     n, some = len(mass), np.where(mass > 0, mass, 1.0)
     values = values.astype(np.float64)
+    # The mean first: a difference of squares loses all digits where the mean is large.
     mean = _total(values, columns, weights, n) / some
     around = mean if columns is None else mean[columns]
     spread = _total((values - around) ** 2, columns, weights, n)
@@ -266,6 +273,7 @@ def _std(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:
 
 
 def _max(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:
+    # A maximum knows no weights: rows of weight 0 are left out.
     sizes = np.where(weights > 0, np.abs(values), 0).astype(np.float64)
     if columns is None:
         most = sizes.max(axis=0, initial=0.0)
@@ -303,5 +311,6 @@ def _merged(old: _Sums, new: _Sums, kind: str) -> _Sums:
     apart = new.mean - old.mean
     spread = np.maximum(old.spread, new.spread) if kind == "max" else old.spread + new.spread
     if kind == "std":
+        # Two means that differ are a deviation too.
         spread += apart**2 * old.mass * share
     return _Sums(mass, old.mean + apart * share, spread)

@@ -80,13 +80,16 @@ def rounds(
         codes, deltas = [found for found, *_ in explained], [delta for _, delta, _ in explained]
         latest = [item for *_, items in explained for item in items]
         delta = sum(deltas[1:], start=deltas[0])
+        # A new memory in each round: all rows were coded anew, so nothing of it is past.
         state.memory = algorithm.statistics.start(
             n_components, n_features, algorithm.objective.loss
         )
         state.memory.absorb(delta, 1.0)
+        # The sums are there, and the codes are what a round takes long for.
         for _ in range(UPDATES):
             algorithm.updater.update(state, algorithm.objective, clock, latest)
         yield Progress(latest[-1].batch, latest[-1].codes, delta, 0)
+        # Of the dictionary before these updates: what they gained shows in the next round.
         now = delta.objective / delta.mass
         log.debug("Round %d over all rows: objective %.6g.", number, now)
         first = now if np.isinf(first) else first

@@ -37,6 +37,7 @@ def choose_start(
     objective = algorithm.objective
     codes, atoms = objective.codes.shape, objective.atoms.shape
     simple = codes is not None and atoms is not None and objective.codes.couples == "entries"
+    # The kernels take entries of codes one by one; random starts would leave no atom fixed.
     if not simple or algorithm.updater.fixed:
         return
     batch = _some_rows(blocks, *state.dictionary.shape)
@@ -44,6 +45,7 @@ def choose_start(
         return
     run: type[_Descent] = _Descent if objective.loss.quadratic else _Multiplicative
     given = state.dictionary.atoms().astype(np.float64)
+    # The atoms at hand run too: the choice is never worse than they are after a short run.
     starts = [given, *(_random(batch, given, algorithm, rng) for _ in range(N_STARTS - 1))]
     runs = [run(batch, start, algorithm) for start in starts]
     for n_rounds, n_kept in HEATS:
@@ -66,6 +68,7 @@ def _some_rows(blocks: Sequence[Batch], n_components: int, n_features: int) -> B
     most = MAX_PRODUCTS // (n_features * n_components**2)
     if min(most, n_rows) < MIN_ROWS_PER_ATOM * n_components:
         return None
+    # Evenly spread: the first rows alone may be those of one time or place.
     every, parts = -(-n_rows // most), []
     for block in blocks:
         mask = np.ones(block.X.shape) if block.mask is None else block.mask.astype(np.float64)
@@ -94,6 +97,7 @@ class _Descent:
         self.X = batch.X
         self.shares = np.ones(self.X.shape) if batch.mask is None else batch.mask
         self.weights: NDArray = np.ones(len(self.X)) if batch.weights is None else batch.weights
+        # The memory holds means over samples, a run sums: the damping grows with these.
         self.damping = getattr(algorithm.updater, "damping", 0.0) * self.weights.sum()
         free = _size_is_free(objective.codes, objective.atoms, at_most=False)
         self.free = free and not self.damping
@@ -110,6 +114,7 @@ class _Descent:
 
         of_codes, of_atoms = kernel_form(self.objective.codes), kernel_form(self.objective.atoms)
         if self.free:
+            # A simplex of any total is the nonnegative entries.
             low = 0.0 if of_atoms[5] else of_atoms[2]
             of_atoms = (0.0, 0.0, low, np.inf, np.inf, 0.0)
         every = np.arange(len(self.atoms))
@@ -136,6 +141,7 @@ class _Multiplicative(_Descent):
     def _begin(self) -> None:
         self.atoms = self.objective.atoms.normalize(self.atoms)
         mean = MIN_ENTRY_SHARE * self.atoms.mean(axis=1, keepdims=True)
+        # Multiplicative steps leave zeros at zero.
         self.atoms = np.maximum(self.atoms, mean)
         each = self.X.sum(axis=1, keepdims=True) / max(self.atoms.sum(), np.finfo(float).tiny)
         self.codes = np.repeat(each, len(self.atoms), axis=1)
@@ -150,6 +156,7 @@ class _Multiplicative(_Descent):
         for _ in range(n_rounds):
             plus, minus = self._products().split_gradient(self.codes)
             self.codes = power_step(self.codes, plus, minus, exponents, self.objective.codes)
+            # The atoms step with the new codes, so that neither half raises the objective.
             block, weighted = self._products(), self.codes * self.weights[:, None]
             up, down, _ = block.split_entries(self.codes)
             plus, minus = (block.atom_gradient(weighted, part) for part in (up, down))

@@ -26,7 +26,9 @@ class UnitBall(ElasticNetOnSet):
 
     def _support(self, rows: NDArray) -> NDArray:
         if not self.l2:
+            # A linear function is largest on the sphere, ahead of its slope.
             return directions(rows)
+        # row / l2 where that lies inside the ball, else the point of the sphere ahead of it.
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), self.l2)
 
 
@@ -50,6 +52,7 @@ class NonnegativeBall(ElasticNetOnSet):
     def _support(self, rows: NDArray) -> NDArray:
         clipped = np.maximum(rows, 0)
         if not self.l2:
+            # Negative slopes are answered by zeros, whatever the others are.
             return directions(clipped)
         return clipped / np.maximum(np.linalg.norm(clipped, axis=1, keepdims=True), self.l2)
 
@@ -105,6 +108,7 @@ class NormBall(Penalty):
 
     def beside(self, rows: NDArray) -> NormBall:
         """Return the set of what may stand beside some rows."""
+        # Squares of the Frobenius norm add up over rows.
         left = self.radius**2 - float(np.vdot(rows, rows))
         # Never of radius zero, which no projection could divide by.
         return NormBall(max(left, (SLACK * self.radius) ** 2) ** 0.5)

@@ -180,6 +180,7 @@ class ElasticNetOnSet(Penalty):
         if self.l1:
             shrunk = self._shrink(rows, step * self.l1)
         if self.l2:
+            # The minimiser of (u - x)^2 / 2 + step l2 u^2 / 2.
             shrunk = shrunk / (1 + step * self.l2)
         return self._project(shrunk).astype(rows.dtype, copy=False)
 
@@ -199,7 +200,9 @@ class ElasticNetOnSet(Penalty):
         """Return the points of the set that maximise <row, u> - l2 |u|^2 / 2, for intervals."""
         low, high = self.shape.low, self.shape.high
         if self.l2:
+            # Concave in each entry: the free maximum, brought to the nearest bound.
             return np.clip(rows / self.l2, low, high)
+        # Linear in each entry: an end is best, and where the slope is 0 all points are alike.
         return np.where(rows > 0, high, np.where(rows < 0, low, min(max(low, 0.0), high)))
 
     @staticmethod

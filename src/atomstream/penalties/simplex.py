@@ -45,6 +45,7 @@ class Simplex(ElasticNetOnSet):
     def conjugate(self, rows: NDArray) -> NDArray:
         """Return the convex conjugate at each row; l1, constant on the set, is subtracted."""
         if not self.l2:
+            # A linear function is largest at a corner.
             return self.total * (rows.max(axis=1) - self.l1)
         best = self._project(rows / self.l2)
         return (rows * best - 0.5 * self.l2 * best**2).sum(axis=1) - self.l1 * self.total
@@ -57,6 +58,7 @@ class Simplex(ElasticNetOnSet):
         ordered = -np.sort(-rows, axis=1)
         excess = np.cumsum(ordered, axis=1) - self.total
         counts = np.arange(1, rows.shape[1] + 1)
+        # Entries above the threshold come first in the sorted row: it is enough to count them.
         support = (ordered * counts > excess).sum(axis=1)
         threshold = np.take_along_axis(excess, support[:, None] - 1, axis=1) / support[:, None]
         return np.maximum(rows - threshold, 0)

@@ -49,6 +49,7 @@ class TopK(Penalty):
         """Keep the largest entries of each row, the first ones of equals, and zero the others."""
         kept = np.maximum(rows, 0) if self.nonnegative else rows.copy()
         if self.k < rows.shape[1]:
+            # Stable: which of equal entries stay must not depend on the machine.
             order = np.argsort(-np.abs(kept), axis=1, kind="stable")
             np.put_along_axis(kept, order[:, self.k :], 0, axis=1)
         return kept

@@ -57,8 +57,11 @@ class Batch:
         if self.mask is None:
             return
         known: dict[str, Any] = {"mask": None}
+        # A mask that hides nothing is none: complete rows take the faster way, to the same bits.
         if not (self.mask == 1).all():
+            # Zeros behind the mask keep products of whole rows right, where NaN would spread.
             known = {"mask": self.mask, "X": np.where(self.mask, self.X, self.X.dtype.type(0))}
+            # A row of which nothing was seen says nothing, so it must not count in means.
             seen = self.mask.any(axis=1)
             if not seen.all():
                 known["weights"] = np.where(
@@ -90,12 +93,14 @@ class Batch:
         mask, X = self.mask[rows], self.X[rows]
         if mask.dtype == bool:
             return np.where(mask, X, reconstruction)
+        # The error that is left is w (x - y).
         return mask * X + (1 - mask) * reconstruction
 
     def slack(self, reconstruction: NDArray) -> NDArray:
         """Return what weights of entries add to the squared loss of completed samples."""
         if self.mask is None or self.mask.dtype == bool:
             return np.zeros(len(reconstruction))
+        # w - w^2: what the loss of completed entries, w^2 (x - y)^2 / 2, lacks of w (x - y)^2 / 2.
         spread = self.mask * (1 - self.mask)
         return 0.5 * (spread * (self.X - reconstruction) ** 2).sum(axis=1, dtype=np.float64)
 
@@ -128,6 +133,7 @@ class Batch:
             return None
         n_features = self.X.shape[1]
         if isinstance(self.X, np.ndarray):
+            # The first row often tells at once that entries are many.
             if not len(self.X) or np.count_nonzero(self.X[0]) > MAX_TOUCHED_SHARE * n_features:
                 return None
             seen = self.X.any(axis=0)
@@ -147,6 +153,7 @@ class Batch:
             places = np.zeros(n_features, self.X.indices.dtype)
             places[features] = np.arange(len(features))
             X, n_features = self.X, len(features) + 1
+            # A stored zero stands in a feature outside these, which has no place of its own.
             if not X.data.all():
                 X = X.copy()
                 X.eliminate_zeros()

@@ -116,13 +116,14 @@ class Clock:
 
     def tick(self, mass: float) -> float:
         """Advance by a batch of this mass and return its weight, 1 for the first."""
-        # Beyond the horizon, one pass, the mass stays: later passes replace what earlier ones
-        # measured.
         if self.pace is None and getattr(self.schedule, "timed", False):
             raise ValueError(TIMELESS)
+        # Beyond the horizon, one pass, the mass stays: later passes replace what earlier ones
+        # measured.
         step, total = self.step + 1, max(min(self.mass + mass, self.horizon), mass)
         # The first weight is 1, whatever the schedule: there is no past to keep.
         weight = 1.0 if step == 1 else self._weight(step, mass, total)
+        # A weight of 0 would lose the batch, one above 1 would give the past a negative weight.
         if not 0 < weight <= 1:
             raise ValueError(
                 f"The schedule gave the weight {weight!r} at step {step}; "
@@ -135,6 +136,7 @@ class Clock:
     def _weight(self, step: int, mass: float, total: float) -> float:
         if not getattr(self.schedule, "timed", False):
             return float(self.schedule(step, mass, total))
+        # The mean of all so far, until the time per sample is known.
         if not self.pace:
             return mass / total
         return float(self.schedule(step, mass * self.pace, total))
@@ -143,6 +145,7 @@ class Clock:
 def _seconds(time: Any) -> float:
     """Return a time as a number: itself, or the seconds of a date."""
     if isinstance(time, datetime):
+        # A date without a zone is read as UTC: where the program runs must change nothing.
         time = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     elif isinstance(time, np.datetime64):
         time = (time - np.datetime64(0, "s")) / np.timedelta64(1, "s")

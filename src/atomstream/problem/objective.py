@@ -41,6 +41,7 @@ class Objective:
         if not self.loss.quadratic:
             return losses(batch, codes, dictionary.atoms(), self.loss.at(dictionary))
         if sp.issparse(batch.X):
+            # Sparse rows stay sparse: their reconstruction is never formed.
             return self.loss.sparse_value(batch.X, codes, dictionary)
         reconstruction = dictionary.decode(codes)
         # What is missing costs nothing: there the reconstruction takes its place.

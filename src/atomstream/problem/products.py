@@ -199,6 +199,7 @@ class DenseProducts(Products):
         """Return both parts of the gradient in the reconstruction, and the curvature there."""
         X, Y = self.reconstruct(codes)
         if self._loss.exponents is None:
+            # A loss that knows no split of its gradient is split by the sign of its entries.
             slope = self._loss.gradient(X, Y)
             plus, minus = np.maximum(slope, 0), np.maximum(-slope, 0)
             curvature = _curvature(self._loss, X, Y)
@@ -249,6 +250,7 @@ class DenseProducts(Products):
             # The second derivative may vanish or be negative; a share of the majoriser's keeps
             # steps finite.
             shares = self._mask if self._weighs else 1.0
+            # Hidden entries have no curvature of the majoriser, but a second derivative.
             curvature = np.maximum(shares * second * (curvature > 0), LEAST_CURVATURE * curvature)
         slope = self.code_gradient(plus) - self.code_gradient(minus)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
@@ -267,6 +269,7 @@ class SparseProducts(Products):
 
     def of(self, rows: NDArray | slice) -> SparseProducts:
         """Return the products of some of the rows."""
+        # Atoms and their sums are shared: they do not depend on the rows.
         part = copy(self)
         part._X = self._X[rows]
         return part
@@ -343,6 +346,7 @@ class SparseProducts(Products):
 
         X, (p, q) = self._X, exponents_of(self._loss)
         ratio = (self._slope_at_zero, float(self._loss.ratio_power or 0.0))
+        # A squared penalty is of power 2; the majoriser is raised to it, as in `power_step`.
         exponent = 1 / ((max(p, 2.0) if penalty.l2 else p) - q)
         rows, atoms = (X.indptr, X.indices, X.data), (self._columns, self._totals)
         encode(codes, rows, atoms, ratio, kernel_form(penalty)[:4], exponent, (most, moved))
