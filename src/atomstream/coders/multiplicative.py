@@ -82,6 +82,7 @@ class Multiplicative(Coder):
         if (robust and not exact) or vertices:
             most_rounds, most_newton, gap = ROUGH
         precise = exact or robust
+        # Newton steps ask for gains that float32 does not resolve.
         atoms = dictionary.atoms().astype(np.float64 if precise else batch.X.dtype, copy=False)
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
         residual = np.full(len(codes), np.inf)
@@ -95,6 +96,7 @@ class Multiplicative(Coder):
                 found = starting_codes(block, projector)
             else:
                 found = start[rows].astype(atoms.dtype)
+            # Rounds begin inside the set and off zero, where a multiplicative step would stay.
             found = _inside(found, penalty)
             found = block.multiplicative_rounds(
                 found, penalty, most_rounds, 1e-3 if exact else 0.1 * accuracy.violation

@@ -56,6 +56,8 @@ def polish(
         # A Newton step on the set: the quadratic model is minimised under the constraints, not
         # projected afterwards.
         step = _minimise(start, slope, grams, values[left], penalty) - start
+        # What the slope promises over the whole step; the penalty counts as it is, not by its
+        # slope.
         promise = (
             -np.einsum("ij,ij->i", slope, step)
             + penalty.elastic_net(start)
@@ -66,6 +68,7 @@ def polish(
         highest = values[left] + ROUNDING * size[left]
         moved, value, found = _search(here, start, step, promise, highest, penalty)
         codes[left[found]], values[left[found]] = moved[found], value[found]
+        # A row whose step was halved in vain is as good as rounding allows.
         left = left[(residual[left] > gap) & found]
     return codes, residual
 
@@ -76,6 +79,7 @@ def _minimise(
     """Return the minimisers of the quadratic models at ``codes``."""
     # The model around the codes, written as a least-squares problem: linear part G h - slope.
     curved = np.einsum("ijk,ik->ij", grams, codes)
+    # The energy moves no minimiser: it is what the gap of the program is relative to.
     energy = np.einsum("ij,ij->i", curved, codes) + values
     goal, linear, residual = codes.copy(), curved - slope, np.empty(1)
     encode, problem_of = _solver(grams, penalty)

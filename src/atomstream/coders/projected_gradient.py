@@ -63,10 +63,12 @@ class ProjectedGradient(Coder):
     ) -> Codes:
         """Return codes of this accuracy, or those after ``max_iter``, searched from ``start``."""
         penalty, eps = objective.codes, np.finfo(batch.X.dtype).eps
+        # Of the energy of a row: less than that unexplained is rounding (see `Accuracy`).
         rest = max(float(np.sqrt(np.finfo(np.float64).eps)), 8 * float(eps))
 
         def make(gram: NDArray) -> Solver:
             """Return what solves for rows whose atoms have these products."""
+            # Of atoms that are all zeros the curvature is 0, and a step of any length is right.
             smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
             bound = DualBound.of(gram, penalty)
 
@@ -89,15 +91,19 @@ class ProjectedGradient(Coder):
         codes = codes.copy()
         for _ in range(self.max_iter):
             moved = problem.step(ahead)
+            # Nesterov's sequence.
             next_pace = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+            # The step points back against the last move: the row was carried beyond the minimum.
             uphill = ((ahead - moved) * (moved - point)).sum(axis=1, keepdims=True) > 0
             next_pace[uphill | (not self.momentum)] = 1
+            # At a pace of 1 nothing is extrapolated: a restarted row begins with a plain step.
             ahead = moved + np.where(next_pace > 1, (pace - 1) / next_pace, 0) * (moved - point)
             codes[rows] = moved
             violation, gap[rows] = problem.distance(moved)
             keep = (violation > accuracy.violation) & (gap[rows] > accuracy.gap)
             if not keep.any():
                 break
+            # Rows that are done leave the block, so that none depends on who else is in it.
             rows, point, ahead, pace = rows[keep], moved[keep], ahead[keep], next_pace[keep]
             if not keep.all():
                 problem = problem.of(keep)
@@ -128,10 +134,12 @@ class _Quadratic(NamedTuple):
         """Return the largest violation of each row, by its proximal step, and its duality gap."""
         slope = codes @ self.gram - self.linear
         gap = duality_gap(codes, slope, self.linear, self.energy, self.penalty, self.bound)
+        # A proximal step moves an entry by its violation over the smoothness.
         target = self.penalty.prox(codes - slope / self.smoothness, 1.0 / self.smoothness)
         unexplained = self.energy + np.einsum("ij,ij->i", codes, slope - self.linear)
         least = MIN_PENALTY_SHARE * self.penalty.l1 * np.abs(codes).sum(axis=1)
         scale = np.sqrt(np.maximum(unexplained, np.maximum(least, self.rest * self.energy)))
+        # With the squared penalty an atom is as long as if it had one more feature for it.
         lengths = np.sqrt(self.gram.diagonal() + self.penalty.l2)
         shrink = np.divide(self.smoothness, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         violation = (np.abs(codes - target) * shrink).max(axis=1, initial=0)

@@ -64,6 +64,7 @@ def pursue(
     goals = np.broadcast_to(np.asarray(goals, float), len(X))
     rows = np.ascontiguousarray(dictionary, dtype=np.float64)
     atoms, gram = (rows, np.ascontiguousarray(rows.T)), rows @ rows.T
+    # As many independent atoms as there are features leave no remainder.
     most = min(most, len(rows), X.shape[1])
 
     def code(block: slice) -> None:
@@ -138,6 +139,7 @@ class MatchingPursuit(Coder):
             linear = np.ascontiguousarray(dictionary.correlate(batch.seen[block]), dtype=dtype)
             gram_pursuit.pursue(codes[block], linear, batch.energy[block], products, limits)
             if start is not None:
+                # A greedy search may end above the code of before.
                 before = penalty.prox(start[block].astype(dtype), 0.0)
                 worse = _values(codes[block], linear, gram) > _values(before, linear, gram)
                 codes[block][worse] = before[worse]

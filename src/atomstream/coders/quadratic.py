@@ -100,6 +100,7 @@ class ActiveSet(Coder):
         form = kernel_form(penalty)
         kind = _on_simplex if form[5] else _on_intervals
         make = partial(kind, penalty, form, accuracy, limits)
+        # The kernel of the simplex takes one Gram matrix for all of its rows.
         each = None if form[5] else partial(_on_own_intervals, penalty, form, accuracy, limits)
         return code_by_blocks(make, batch, dictionary, dtype, start, self.n_jobs, each)
 
@@ -132,6 +133,7 @@ def code_by_blocks(
             codes[block], residual[block] = whole(begin, linear, energy)
             return
         mask: Any = batch.mask[block]  # type: ignore[index]
+        # Weights of entries make a pattern of nearly every row, so none is looked for.
         patterns = list(_patterns(mask)) if solve_each is None or mask.dtype == bool else []
         if solve_each is not None and not 0 < 2 * len(patterns) <= len(mask):
             atoms = dictionary.atoms().astype(np.float64, copy=False)
@@ -164,6 +166,7 @@ def _products(dictionary: Dictionary, X: Matrix, dtype: DTypeLike) -> NDArray:
 
 def _patterns(mask: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     """Yield each pattern of observed features, (n_features,), and the rows that have it."""
+    # Eight features to a byte: rows are compared by a few bytes.
     keys = np.packbits(mask, axis=1) if mask.dtype == bool else mask
     _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     which = which.ravel()
@@ -183,6 +186,7 @@ def _each_alone(
 ) -> tuple[NDArray, NDArray]:
     """Solve for rows with Gram matrices of their own, as many at a time as these are small."""
     if start is not None:
+        # Without any observed entry every code is as good, and the one nearest to zero is taken.
         start = np.where(mask.any(axis=1, keepdims=True), start, 0.0)
     size = max(1, CACHE // (len(atoms) * max(atoms.shape)))
     found = []
@@ -217,6 +221,7 @@ def _on_own_intervals(
         own_gram.by_sweeps(
             codes, residual, samples, problem, accuracy.violation, (n_sweeps, rounding)
         )
+    # Steepest edges free entries that rest at zero, not at another bound of a box.
     elif all(bound == 0 or np.isinf(bound) for bound in form[2:4]):
         tail = (problem, accuracy.gap, (max_rounds, rounding, 0.0))
         own_gram.by_edges(codes, residual, samples, *tail)
@@ -256,6 +261,14 @@ def _begin(
     limits: _Limits,
 ) -> None:
     """Code in place by the way that suits the accuracy; gaps of rows left are not finite."""
+    # Which row goes where: loose codes are swept (`descent`). Exact ones of up to MAX_FREED_SINGLY
+    # atoms free single entries (`steepest`); those of more atoms, or in a box, are pivoted in
+    # blocks
+    # (`pivoting`), and rows in which that does not end free single entries after all. Codes in a
+    # box,
+    # and rows with many free ones of more than SOME atoms, do not: they go on to the caller, as
+    # does
+    # all that is left, and end in `active_set`. Codes on a simplex have `simplex` alone.
     n_sweeps, max_rounds, rounding = limits
     if n_sweeps:
         from atomstream._kernels import descent
@@ -308,6 +321,7 @@ def _on_simplex(
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
         """Return codes and gaps of a block of rows."""
         if start is None:  # the best vertex
+            # At vertex k the objective is total (total (G_kk + l2) / 2 - c_k).
             start = np.zeros_like(linear)
             best = (total / 2 * (gram.diagonal() + l2) - linear).argmin(axis=1)
             start[np.arange(len(start)), best] = total

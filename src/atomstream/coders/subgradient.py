@@ -84,6 +84,7 @@ class ProjectedSubgradient(Coder):
         projector = least_squares(atoms, objective.loss)
         blocks = products(batch, atoms, objective.loss)
         # The unit of steps may be too short by the number of atoms, where all are alike.
+        # (A gain is of the second order in the violation, hence its square.)
         enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))
         kinks = objective.loss.has_kinks
         if accuracy.violation == 0 and objective.loss.exponents and objective.codes.nonnegative:
@@ -113,6 +114,7 @@ class ProjectedSubgradient(Coder):
     def _descend(
         self, problem: _Problem, codes: NDArray, rule: str, enough: float
     ) -> tuple[NDArray, NDArray]:
+        # Subgradient steps may rise, so the best code is kept beside the newest.
         best, left = codes.copy(), np.arange(len(codes))
         lowest = problem.values(codes)
         residual, here = np.full(len(codes), np.inf), problem
@@ -148,8 +150,12 @@ class ProjectedSubgradient(Coder):
         if rule == "constant":
             return here.move(point, slope, unit)
         if rule == "polyak":
+            # (f - goal) / |g|^2 with a goal a little below the best value: the minimum is not
+            # known.
             square = np.maximum(np.einsum("ij,ij->i", slope, slope), np.finfo(float).tiny)
             return here.move(point, slope, (value - lowest + BELOW * np.abs(lowest)) / square)
+        # From ten units down: the unit is made of a bound of the curvature, and most rows bear
+        # more.
         moved, left, length = point.copy(), np.arange(len(point)), unit / SHRINK
         for _ in range(MAX_SHRINKS + 1):
             some = here if len(left) == len(point) else here.of(left)
@@ -182,6 +188,7 @@ class _Problem:
         """Return a subgradient of the objective, and the unit of steps of each row."""
         plus, minus, curvature = self.block.split_entries(codes)
         slope = self.block.code_gradient(plus) - self.block.code_gradient(minus)
+        # sign(0) = 0, a subgradient of the absolute value at 0.
         slope = slope + self._penalty.l1 * np.sign(codes)
         curvature = self.block.code_curvature(curvature) + self._penalty.l2
         return slope + self._penalty.l2 * codes, 1 / np.maximum(curvature, np.finfo(float).tiny)

@@ -72,6 +72,7 @@ def cluster(found: NDArray) -> Clusters:
     signs = _signs(cosines) if (found < 0).any() else np.ones(len(rows))
     rows = rows * signs[:, None]
     cosines *= signs * signs[:, None]
+    # |a - b|^2 = 2 - 2 cos of rows of length one; rounding may leave it below zero.
     distances = np.sqrt(np.maximum(2 - 2 * cosines, 0))
     np.fill_diagonal(distances, 0)
     kept = _dense_enough(distances, n_replicates, n_components)

@@ -98,6 +98,7 @@ class Normalized(Derived):
         """Return the inner products of the atoms in float64."""
         if self._gram is None:
             part, d = self.scale * self.sizes, self.shape[1]
+            # The product of s m + b and s' m' + b, summed over all features.
             gram = self.inner * self.scale * self.scale[:, None]
             gram += self.base * (part + part[:, None] + d * self.base)
             if len(self.own):

@@ -96,6 +96,7 @@ class Loss(Part, ABC):
     @property
     def has_kinks(self) -> bool:
         """True where no second derivative is known."""
+        # Any point will do: a second derivative is known everywhere or nowhere.
         one = np.ones((1, 1))
         return self.curvature(one, one) is None
 
@@ -149,6 +150,8 @@ class Entrywise(Loss):
         X = sp.csr_array(X, dtype=np.float64)
         codes, atoms = _double(codes), _double(dictionary.atoms())
         y = reconstruct_at(X, codes, atoms)
+        # A zero costs slope * y, a row of them slope * h (D 1); a stored entry counts by what it
+        # adds.
         found = self.entries(X.data, y) - self.slope_at_zero * y
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         zeros = self.slope_at_zero * (codes @ atoms.sum(axis=1))

@@ -267,7 +267,9 @@ def _limit(parameter: float, at_zero: Entrywise, at_one: Entrywise) -> Entrywise
 def _relative_entropy(x: NDArray, y: NDArray) -> NDArray:
     """Return x log(x/y) - x + y entry by entry, also where x/y is below the smallest number."""
     with np.errstate(all="ignore"):
+        # At x = 0 the quotient becomes 1, so that 0 log 0 counts as 0.
         found: NDArray = x * np.log(np.where(x > 0, x, y) / y) - x + y
+    # The sum alone tells whether all entries are numbers.
     if np.isfinite(found.sum()):
         return found
     found = kl_div(x, y)  # slower, and right where a quotient is no number

@@ -83,6 +83,7 @@ class L1(Entrywise):
         """Return w y and w x, w = 1 / |x - y|, errors being at least 1e-6 of the row's mean."""
         # An error of zero would weigh infinitely, and its entry never move again.
         least = MIN_ERROR_SHARE * np.abs(X).mean(axis=1, keepdims=True) + np.finfo(Y.dtype).tiny
+        # A row without error would weigh infinitely, and its codes never move again.
         weights = 1 / np.maximum(np.abs(X - Y), least)
         return weights * Y, weights * X
 

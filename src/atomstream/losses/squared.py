@@ -32,6 +32,7 @@ class Squared(Loss):
     def sparse_value(self, X: sp.csr_array, codes: NDArray, dictionary: Dictionary) -> NDArray:
         """Return half the squared distance from products alone, in float64: terms nearly cancel."""
         X, codes = X.astype(np.float64), codes.astype(np.float64)
+        # |x - h D|^2 / 2 = |x|^2 / 2 - <h, D x> + h G h / 2, which rounding may leave below zero.
         linear = np.einsum("ij,ij->i", codes, dictionary.correlate(X))
         quadratic = np.einsum("ij,ij->i", codes @ dictionary.gram(), codes)
         return np.maximum(0.5 * squared_norms(X) - linear + 0.5 * quadratic, 0)
@@ -81,6 +82,7 @@ class Mahalanobis(Loss):
                 "Mahalanobis needs A without negative eigenvalues, "
                 f"the smallest is {eigenvalues[0]:.3g}."
             )
+        # Parts are frozen, and this one is hashed by its matrix.
         matrix.flags.writeable = False
         object.__setattr__(self, "A", matrix)
 

@@ -88,15 +88,18 @@ class ColumnSums:
             whole[features] += minus.T
             return type(self).of(whole, plus, self.power)
         before = self.counts.read(features)
+        # M is in units of u, which falls with every batch.
         after = before + minus.T / unit
         old, new = _raised(before, self.power), _raised(after, self.power)
         sizes = self.sizes + (new - old).sum(axis=0)
+        # Only the touched features change what is summed over all of them.
         inner = self.inner + (new.T @ new - old.T @ old)
         counts = self.counts.changed(features, after)
         return type(self)(counts, unit, plus, self.power, sizes, inner, self.age + 1)
 
     def rescaled(self, scale: NDArray, exponent: float) -> ColumnSums:
         """Return the sums where P is multiplied by ``scale``, and N by a power of it."""
+        # N enters as N z^q / q: codes that grow by a factor make it grow by that factor to the q.
         unit = self.unit if exponent == 0 else self.unit * scale**exponent
         parts = vars(self) | {"unit": unit, "plus": self.plus * scale}
         return type(self)(**parts)
@@ -115,6 +118,7 @@ class ColumnSums:
 
     def atoms(self, total: float, dtype: Any) -> Normalized:
         """Return the atoms that minimise the majoriser on a simplex, none of their entries 0."""
+        # With what every entry has more the sum is the total again.
         share = total / (1 + MIN_ENTRY_SHARE)
         sizes = np.where(self.sizes > 0, self.sizes, 1.0)
         scale = share / sizes, share * MIN_ENTRY_SHARE / self.counts.shape[0]

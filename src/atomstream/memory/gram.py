@@ -122,6 +122,7 @@ class Aggregates(Memory[GramDelta]):
 
     def spare(self, delta: GramDelta) -> float:
         """Return what would raise the objective of the batch by a hundredth at most."""
+        # An energy enters the objective by one half.
         return 2 * SPARE_SHARE * delta.objective / delta.mass
 
     def forget(self, atoms: NDArray) -> None:
@@ -132,6 +133,7 @@ class Aggregates(Memory[GramDelta]):
 
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
+        # A is of the second degree in the codes, B of the first.
         squares = scale * scale[:, None]
         vars(self).update(gram=self.gram * squares, cross=self.cross * scale[:, None])
         if self.grams is not None:
@@ -143,6 +145,7 @@ class Aggregates(Memory[GramDelta]):
         B is then what it would be, to rounding. So is the constant, in which features are summed,
         where ``energy`` is the mean square of each feature by the weights of the memory.
         """
+        # Of |x|^2 / 2 feature f makes energy_f / 2, and scale_f^2 times that from now on.
         constant = self.constant + 0.5 * float(energy @ (scale**2 - 1))
         vars(self).update(cross=self.cross * scale, constant=constant)
 

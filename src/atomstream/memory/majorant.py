@@ -210,6 +210,7 @@ class Majorants(Memory[Any]):
 
     def merge(self, other: Self, share: float) -> None:
         """Move every average towards another memory's by its share of the mass."""
+        # The features that the two have touched differ: both go on with sums for all.
         both = [copy(memory) for memory in (self, other)]
         for memory in both:
             if memory.columns is not None:

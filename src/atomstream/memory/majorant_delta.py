@@ -53,6 +53,7 @@ class MajorantDelta(Delta):
     def __add__(self, other: MajorantDelta | TouchedDelta) -> MajorantDelta:
         other = other.densified()
         names = [field.name for field in fields(self) if field.name != "atoms"]
+        # One set of atoms serves both: only deltas made with one dictionary add up.
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         return MajorantDelta(**sums, atoms=self.atoms)
 
@@ -62,6 +63,7 @@ class MajorantDelta(Delta):
 
         All features share one Gram matrix: the mean of those of the parts.
         """
+        # Each feature is in one part: this puts them back into the order of the dictionary.
         order = np.argsort(np.concatenate(features))
         wide = {
             name: np.concatenate([getattr(delta, name) for delta in deltas], axis=-1)[..., order]
@@ -69,6 +71,8 @@ class MajorantDelta(Delta):
         }
         return cls(
             **wide,
+            # Every part has codes for all rows, so what goes by codes is a mean, what goes by
+            # features a sum.
             gram=np.mean([delta.gram for delta in deltas], axis=0),
             constant=sum(delta.constant for delta in deltas),
             usage=np.mean([delta.usage for delta in deltas], axis=0),
@@ -90,6 +94,8 @@ class MajorantDelta(Delta):
         return TouchedDelta(
             features=features,
             dictionary=copy(dictionary),
+            # All features have the same P. In the merged one, the last, data are zeros, and so is
+            # N.
             plus=self.plus[:, 0],
             **{name: getattr(self, name)[..., :-1] for name in ("minus", "curvature", "atoms")},
             gram=share * self.gram,

@@ -87,6 +87,7 @@ class MotifGlauber(MotifChain[int]):
 
         if position is not None:
             return copy_of(self.network, self.motif, position)
+        # A node that is bound to one before it has few candidates, so few starts end in the void.
         order = _order(self.motif)
         bound = _edges_by_node(self.motif, order)
         chances = self.network.node_weights / self.network.node_weights.sum()
@@ -202,6 +203,7 @@ def homomorphisms(
         )
         weights = np.repeat(weights, len(nodes)) * network.node_weights[states[:, new]]
         for old in range(new + 1):
+            # A set: a loop of the new node counts once.
             for tail, head in {(old, new), (new, old)}:
                 # An exponent of 0 is no edge: the factor is 1, whatever the weight.
                 factor = dense[states[:, tail], states[:, head]]
@@ -280,6 +282,7 @@ def _unreachable(network: Network, motif: Motif) -> str | None:
     """Return why the chain cannot reach all copies, and what to do about it."""
     touched = np.diff(network.out.indptr) + np.diff(network.into.indptr) > 0
     n_parts, _ = sp.csgraph.connected_components(network.out, directed=True, connection="weak")
+    # A node without edges holds no copy of a motif with edges.
     n_parts -= int((~touched).sum())
     if n_parts > 1 and motif.size > 1:
         return f"The network has {n_parts} components and the chain stays in one; {LARGEST}."

@@ -122,6 +122,7 @@ class IsingGibbs(Chain[int]):
         """Return for every site the probability that an update makes it 1."""
         mode: Any = "wrap" if self.boundary == "torus" else "constant"
         padded = np.pad(state.astype(np.int64), 1, mode=mode)
+        # Beyond a free boundary lie zeros, which pull neither way.
         around = padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]
         return self._table()[around + 4]
 

@@ -70,6 +70,7 @@ class MotifPivot(MotifChain[bool]):
         object.__setattr__(self, "motif", Motif.of(self.motif))
         k, ends = self.motif.size, {tuple(sorted(edge[:2])) for edge in self.motif.edges}
         n_trees, _ = sp.csgraph.connected_components(self.motif.adjacency(), connection="weak")
+        # k - 1 edges, no two between the same nodes, that join all k: a tree.
         if len(self.motif.edges) != k - 1 or len(ends) != k - 1 or n_trees != 1:
             raise ValueError(
                 "The pivot chain needs a motif that is a tree; use the Glauber chain for others."
@@ -167,4 +168,6 @@ class MotifPivot(MotifChain[bool]):
         joined.eliminate_zeros()
         joined.sort_indices()
         degrees = np.maximum(np.diff(joined.indptr), 1)  # a node without neighbours stays
+        # A neighbour is proposed with chance one over the degree: Metropolis accepts by these
+        # ratios.
         return joined.indptr, joined.indices, self.root_weights / degrees

@@ -113,6 +113,7 @@ def copies(matrix: Any, motif: Motif) -> float:
     """Return the number of homomorphisms from a motif to a network of ones."""
     k, pattern = motif.size, motif.adjacency() > 0
     if k >= 3 and np.array_equal(pattern, cycle(k).adjacency() > 0):
+        # Closed walks of k steps are the trace of A^k, the sum of A^(k-1) times the transpose of A.
         power = matrix
         for _ in range(k - 2):
             power = power @ matrix
@@ -128,6 +129,7 @@ def _copies_of_a_tree(matrix: Any, pattern: NDArray) -> float:
     both = sp.csr_array((pattern | pattern.T).astype(float))
     order, parents = sp.csgraph.breadth_first_order(both, 0, directed=False)
     below = np.ones((len(pattern), matrix.shape[0]))
+    # From the leaves up: what can hang below a node is a product over its children.
     for node in order[:0:-1]:
         onward = matrix if pattern[parents[node], node] else matrix.T
         below[parents[node]] *= onward @ below[node]

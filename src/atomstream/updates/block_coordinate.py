@@ -123,6 +123,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         if scaled and total:
             form = (0.0, 0.0, 0.0, np.inf, np.inf, 0.0)
         n_sweeps = self.n_sweeps * (1 if form[4] < np.inf or form[5] else FEATURE_SWEEPS)
+        # What shrinks to nothing keeps its entries on a simplex, which holds no row of zeros.
         before = atoms.copy()
         sweep_by_feature(atoms, grams, cross, form, self.damping, free, n_sweeps)
         if not scaled:
@@ -134,6 +135,8 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         else:
             size = np.linalg.norm(atoms, axis=1) / radius
             atoms[size < NOTHING] = 0
+            # A ball holds shorter atoms as they are; only those beyond it, or short ones, are
+            # scaled.
             stays = (size >= SHORT) & (size <= 1) | (size < NOTHING)
         scale = np.where(stays | are_fixed(self.fixed, len(atoms)), 1.0, size)
         atoms /= scale[:, None]
@@ -211,6 +214,7 @@ def plain_sweep(
         if gram[j, j] <= 0:  # an unused atom: the surrogate does not depend on it
             continue
         curvature = gram[j, j] + damping
+        # With the rows before j as they are now, which makes every step exact (Gauss-Seidel).
         products = gram[j].astype(atoms.dtype, copy=False) @ atoms
         target = atoms[j] + (cross[j] - products - damping * atoms[j]) / curvature
         atoms[j] = penalty.prox(target[None], 1 / curvature)[0]
@@ -229,6 +233,7 @@ def plain_sweep_by_feature(
     for j in free:
         rows = grams[which, j]
         curvature = float(grams[:, j, j].max()) + damping
+        # Nothing has used the atom: the damping alone would pull it to zero.
         if curvature <= damping:
             continue
         slope = cross[j] - np.einsum("fk,kf->f", rows, atoms) - damping * atoms[j]

@@ -138,6 +138,8 @@ class HebbianFactor:
 
         done, law, rare = 0, tuple(map(float, steps)), max(RARE, PER_STATE * self.n_states)
         while done < len(moves.origins):
+            # S and its inverse are updated side by side, and W is folded before their rounding adds
+            # up.
             piece = moves.part(slice(done, done + rare - self.since))
             made = advance(
                 (self.Q, self.S, self.inverse, self.C, self.P),
@@ -152,6 +154,7 @@ class HebbianFactor:
 
     def fold(self) -> None:
         """Write W out; make it orthonormal again where it has drifted too far."""
+        # C holds the weighted sum of S since the last time, so Q C is what P lacks.
         self.P = self.P + self.Q @ self.C
         W = self.Q @ self.S
         r = len(self.S)
@@ -203,6 +206,7 @@ def plain_advance(
     for i, j, weight, mass in zip(*moves, strict=True):
         a, b, t = W[i].copy(), W[m + j].copy(), numbers[0]
         size = float(a @ a + b @ b)
+        # The plain mean at first, one that forgets after a thousand transitions later.
         numbers[1] += (size - numbers[1]) / min(t + 1, 1000)
         step: Any = steps.gain
         if steps.horizon > 0:

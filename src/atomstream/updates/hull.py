@@ -158,6 +158,7 @@ class RowWise:
         weights, mask, ids = (
             None if part is None else part[rows] for part in (batch.weights, batch.mask, batch.ids)
         )
+        # A row that is filled with its reconstruction has the same code as on what was observed.
         part = Batch(batch.X[rows], weights, mask)
         if part.mask is not None:
             codes = self.coder.encode(part, state.dictionary, self.objective, EXACT)
@@ -181,8 +182,10 @@ class RowWise:
         with np.errstate(over="ignore"):
             if not np.isfinite(batch.energy).all():
                 raise ValueError("Products of the rows are not finite; rescale the data.")
+        # In float64 for the kernel, which adds up products of thousands of rows.
         X, n = batch.X.astype(np.float64), batch.X.shape[0]
         masses = np.ones(n) if batch.weights is None else batch.weights
+        # One tick a row, as in the paper; a row of mass 0 is none.
         weights = np.array([clock.tick(float(mass)) if mass > 0 else 0.0 for mass in masses])
         R, (k, N) = hulls.samples.astype(np.float64), hulls.weights.shape
         h, values = np.zeros((n, k)), np.zeros(n)
@@ -317,6 +320,7 @@ def _clusters(X: Matrix, n_components: int, seed: int) -> NDArray:
     from sklearn.exceptions import ConvergenceWarning
 
     if not isinstance(X, np.ndarray):
+        # scikit-learn's k-means takes no indices of 64 bits.
         X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
     for again in range(10):
         with warnings.catch_warnings():
@@ -339,6 +343,7 @@ def _products(X: Matrix, Y: Matrix) -> NDArray:
 
 def nearest_in_hulls(hulls: Hulls, rows: NDArray) -> NDArray:
     """Return the point of each atom's hull that is nearest to its row."""
+    # The nearest point of a hull: least squares with shares on a simplex.
     found, objective = np.empty_like(rows), Objective(Squared(), codes=Simplex(), atoms=Free())
     for j, row in enumerate(rows):
         own = hulls.samples[hulls.region(j)].astype(np.float64)

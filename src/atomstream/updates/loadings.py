@@ -85,6 +85,7 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
         before = [project(matrix.T.astype(np.float64), part, self.fixed) for matrix, part in pairs]
         bound = self.bound(state.dictionary.shape[0])
         reach = np.inf if bound is None else bound * clock.weight
+        # Atoms that nothing has used stay as they are: damping alone would pull them to zero.
         gram = memory.gram + self.damping * np.diag(memory.gram.diagonal() > 0)
         sets, now = objective.atoms.sets, Loadings(rows.T for rows in before)
         for _ in range(self.n_sweeps):

@@ -81,6 +81,7 @@ def minimise_within(
         In the set; by default ``start``.
     """
     centre = start if centre is None else centre
+    # Where nothing is curved the slope is zero too, and any step stays in place.
     smoothness = max(float(np.linalg.eigvalsh(gram)[-1]), TINY)
     point = ahead = start
     pace = 1.0
@@ -91,6 +92,7 @@ def minimise_within(
             pace, ahead, point = 1.0, moved, moved
             continue
         faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+        # Nesterov's extrapolation.
         ahead, point, pace = moved + (pace - 1) / faster * change, moved, faster
         if np.linalg.norm(change) <= STILL * min(radius, float(np.linalg.norm(moved))):
             break

@@ -57,6 +57,7 @@ class Reseeding:
             How many atoms were replaced.
         """
         longest = self.patience * len(state.usage.idle)
+        # Nearly all steps end here, before anything is computed.
         if state.usage.idle.max() < longest:
             return 0
         idle = np.flatnonzero(state.usage.idle >= longest)
@@ -189,6 +190,7 @@ def _singular(
     # The sign of a singular pair is free, so of its two nonnegative halves the heavier one is kept
     # (Boutsidis and Gallopoulos 2008, "SVD based initialization", NNDSVD).
     parts = np.maximum(right, 0), np.maximum(-right, 0)
+    # A half weighs as much as the product of its lengths on both sides.
     ahead, behind = (
         np.linalg.norm(np.maximum(side * left, 0), axis=0) * np.linalg.norm(part, axis=1)
         for side, part in zip((1, -1), parts, strict=True)
@@ -204,6 +206,7 @@ def observed_means(batch: Batch, weights: NDArray) -> NDArray:
 
 def _points(keys: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
     """Return one row of each distinct key, in order, and the summed weight of its rows."""
+    # Stable, so that the first of equal rows stands for all of them.
     order = np.argsort(keys, kind="stable")
     order = order[weights[order] > 0]
     if not len(order):
