@@ -53,6 +53,7 @@ class RowDraws:
 
     def part(self, places: NDArray) -> NDArray:
         """Return the part of each row, whole numbers below ``n_parts`` of shape (n_rows,)."""
+        # Neighbours of a block get one number, so dependent rows are left out together.
         drawn = self._uniform(np.array([PART]), places // self.block_size)[0]
         parts: NDArray = (drawn * self.n_parts).astype(np.int64)
         return parts
@@ -66,6 +67,7 @@ class RowDraws:
         numbers = np.arange(n_replicates)
         weights = np.ones((n_replicates, len(places)))
         if self.bootstrap:
+            # Inverse transform: the number of cumulative chances below a uniform number is Poisson.
             drawn = self._uniform(numbers + FIRST_COLUMN + 1, places // self.block_size)
             weights = np.searchsorted(UP_TO, drawn, side="right").astype(np.float64)
         left_out = self.part(places) == (numbers % self.n_parts)[:, None]
@@ -80,14 +82,17 @@ class RowDraws:
 
     def priority(self, places: NDArray) -> NDArray:
         """Return a number in [0, 1) for each row; the rows with the smallest are a fair sample."""
+        # What is left after the part, which took the leading digits, is uniform within each part.
         drawn = self._uniform(np.array([PART]), places)[0] * self.n_parts
         rest: NDArray = drawn - np.floor(drawn)
         return rest
 
     def _uniform(self, streams: NDArray, places: NDArray) -> NDArray:
         """Return numbers in [0, 1), (n_streams, n_places)."""
+        # Mixed twice, so that seeds that are neighbours give streams that have nothing in common.
         keys = _mixed(np.uint64(self.seed) + _mixed(streams.astype(np.uint64)))
         mixed = _mixed(keys[:, None] + _mixed(places.astype(np.uint64)))
+        # The 53 bits that a float64 holds.
         return (mixed >> np.uint64(11)) * 2.0**-53
 
 
@@ -99,6 +104,7 @@ def _mixed(numbers: NDArray) -> NDArray:
     Steele, Lea, Flood (2014), "Fast splittable pseudorandom number generators", the finaliser of
     SplitMix64.
     """
+    # Products are meant to overflow: arithmetic is modulo 2^64.
     with np.errstate(over="ignore"):
         z = numbers + np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

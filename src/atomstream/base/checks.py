@@ -47,6 +47,8 @@ def check_n_jobs(n_jobs: object) -> None:
 def generator(random_state: RandomSource) -> np.random.Generator:
     """Return one generator from None, a seed, a Generator or scikit-learn's RandomState."""
     if isinstance(random_state, np.random.RandomState):
+        # A RandomState is drawn from, so that two calls with one source differ, as scikit-learn's
+        # do.
         return np.random.default_rng(random_state.randint(2**32, dtype=np.uint64))
     try:
         return np.random.default_rng(random_state)

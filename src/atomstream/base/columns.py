@@ -57,13 +57,16 @@ class Columns:
     def changed(self, features: NDArray, rows: NDArray) -> Self:
         """Return a version with other rows in these places; this one stays as it is."""
         with self._lock:
+            # A change may begin from an earlier version, which has to be whole for that.
             array, older = self._settled(), vars(self)
             new = type(self)(array)
             before = older["before"]() if "before" in older else None
             size = rows.size + (older["held"] if before is not None else 0)
+            # What the version before must know would be larger than a copy: it gets one.
             if before is not None and size > array.size:
                 before._settled()
                 size = rows.size
+            # A weak reference: nobody is kept alive only to be told of changes.
             vars(new).update(before=weakref.ref(self), held=size, lock=self._lock)
             # What was there is known before it is written over: an interrupt between the two
             # leaves both versions right.
@@ -88,6 +91,7 @@ class Columns:
         array, later = self._newest()
         if later:
             array = array.copy()
+            # Newest first: the oldest value, written last, is what this version held.
             for features, rows in reversed(later):
                 array[features] = rows
             vars(self).update(array=array, later=None)

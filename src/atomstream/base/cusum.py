@@ -13,4 +13,5 @@ def summed(total: float, value: float) -> float:
 def moved(mean: float, variance: float, value: float, weight: float) -> tuple[float, float]:
     """Return the mean and the variance with the next value, which counts by its weight."""
     off = value - mean
+    # The variance is about the new mean, exactly, whatever the weights have been.
     return mean + weight * off, (1 - weight) * (variance + weight * off * off)

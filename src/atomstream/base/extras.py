@@ -53,6 +53,7 @@ def library(module: str, purpose: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
+        # The library is there, and it misses one of its own: that error says more.
         if (error.name or "").partition(".")[0] != root:
             raise
         raise MissingLibraryError(

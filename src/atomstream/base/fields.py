@@ -127,6 +127,7 @@ def one_of(name: str, choices: Iterable[Any]) -> Field:
     known = tuple(choices)
 
     def fits(value: Any, sizes: Sizes) -> bool:
+        # By type too: True equals 1.
         return any(type(value) is type(choice) and value == choice for choice in known)
 
     return Field(name, f"one of {', '.join(map(repr, known))}", fits)
@@ -156,6 +157,7 @@ def part(name: str, kind: type | str, *, optional: bool = False) -> Field:
 
     def fits(value: Any, sizes: Sizes) -> bool:
         good = hasattr(value, kind) if isinstance(kind, str) else isinstance(value, kind)
+        # Its own fields have to agree with the sizes that are known here.
         if good:
             check_saved(value, **sizes)
         return good
@@ -230,6 +232,7 @@ def _same_shape(shape: tuple[int, ...], symbols: list[str], sizes: Sizes) -> boo
     for size, symbol in zip(shape, symbols, strict=True):
         digits, name = re.fullmatch(r"(\d*)(\w*)", symbol).groups()  # type: ignore[union-attr]
         factor = int(digits or 1)
+        # The first field with a symbol determines its size, all others are held against it.
         if size != factor * (sizes.setdefault(name, size // factor) if name else 1):
             return False
     return True

@@ -53,4 +53,5 @@ def fixed_atoms(choice: Any, n_atoms: int) -> Fixed:
             f"fixed_components must name atoms from 0 to {n_atoms - 1}, got {choice!r:.80}."
         )
     found = tuple(sorted({int(place) for place in places}))
+    # The first so many are the usual case, for which sweeps need no reordering.
     return len(found) if found == tuple(range(len(found))) else found

@@ -15,6 +15,7 @@ SQUARES, TALLS = 5, 1.5
 
 def check_memory(n_components: int, n_features: int) -> None:
     """Refuse a model whose matrices do not fit in memory."""
+    # Eight bytes a number.
     needed = 8 * n_components * (SQUARES * n_components + TALLS * n_features)
     if needed > memory_there():
         raise ValueError(

@@ -51,6 +51,7 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         For objects that are no numbers, and for what holds a table without being one: lazy frames,
         mappings.
     """
+    # What nearly always comes is let through first; subclasses may be masked.
     if type(X) is np.ndarray and X.dtype.kind == "f":
         return X
     if sp.issparse(X):
@@ -58,6 +59,7 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         return _checked_stored(X, name)
     if isinstance(X, np.ma.MaskedArray):
         _check_kind(X.dtype, name)
+        # Of integers too: only floats can be NaN.
         X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
     if hasattr(X, "to_batches") or hasattr(X, "to_struct_array"):
         return _checked_arrow(X, name)
@@ -151,6 +153,7 @@ def _checked_stored(X: Any, name: str) -> Any:
     fault = _fault(X, n_major, n_minor)
     if fault:
         raise ValueError(f"{name} is a {X.format.upper()} matrix that contradicts itself: {fault}.")
+    # Arrays may be longer than what is used; kernels read them whole.
     if len(X.indices) > X.indptr[-1] or len(X.data) > X.indptr[-1]:
         X = X.copy()
         X.prune()
@@ -165,6 +168,7 @@ def _fault(X: Any, n_major: int, n_minor: int) -> str:
         return f"its pointers are {pointers.dtype} and its indices {indices.dtype}"
     if pointers.shape != (n_major + 1,):
         return f"it has {pointers.size} pointers for {n_major} {major}s"
+    # Comparisons, for differences of unsigned pointers wrap around.
     falls = pointers[1:] < pointers[:-1]
     if pointers[0] != 0 or falls.any():
         at = int(falls.argmax()) if falls.any() else 0

@@ -32,6 +32,7 @@ def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> No
     n_rows : int
     n_jobs : int
     """
+    # Multiples of eight rows: kernels and BLAS work on that many together.
     size = min(max(-(-n_rows // (8 * MIN_BLOCKS)) * 8, MIN_BLOCK_ROWS), BLOCK_ROWS)
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     with one_blas_thread:
@@ -58,6 +59,7 @@ def _pool(n_jobs: int) -> ThreadPoolExecutor:
 
 
 def _work(function: Callable[[slice], None], block: slice) -> None:
+    # A pool that waits for its own threads would wait forever.
     _here.works = True
     function(block)
 
@@ -92,6 +94,7 @@ class _OneBlasThread:
     def _leave(self) -> None:
         self._holders -= 1
         while not self._holders and self._before:
+            # Taken off before it is set: an interrupt in between restores no library twice.
             library, n_threads = self._before.pop()
             library.set_num_threads(n_threads)
 

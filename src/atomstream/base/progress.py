@@ -27,6 +27,7 @@ def track(items: Iterable[T], n_items: int | None, text: str) -> Iterator[T]:
     text : str
         What is done with them, such as "coding patches".
     """
+    # Who shows belongs to the context: two runs in one process do not see each other's work.
     show = _show.get()
     return iter(items) if show is None else show(items, n_items, text)
 

@@ -70,6 +70,7 @@ def register(part: PartT, name: str | None = None) -> PartT:
             f"got {chosen!r:.80}."
         )
     known = _parts.get(chosen)
+    # The same class may be registered again, as when a notebook's cell runs twice.
     if known is not None and _place(known) != _place(part):
         raise ValueError(f"{chosen!r} is the name of {':'.join(_place(known))} already.")
     _parts[chosen] = part

@@ -102,6 +102,8 @@ class Pool:
         """
         if self._client is None:
             return value
+        # Without a hash each call has a key of its own: bytes sent again lead to no worker that has
+        # died.
         how = {"broadcast": True, "hash": False, "timeout": min(limit, NEW_WORKER)}
         return _within(limit, partial(self._client.scatter, value, **how))
 
@@ -147,6 +149,8 @@ class Pool:
         """End workers that were started here; a thread ends with the task that it is at."""
         if not self._owned:
             return
+        # Listed before the shutdown, which forgets them; one that hangs would keep Python from
+        # ending.
         workers = list((getattr(self._executor, "_processes", None) or {}).values())
         self._executor.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
@@ -169,6 +173,7 @@ def _within(limit: float, ask: Callable[[], Any]) -> Any:
         except BaseException as error:
             answer.set_exception(error)
 
+    # A daemon: a scheduler that never answers must not keep the process alive.
     Thread(target=work, name="atomstream asks", daemon=True).start()
     return answer.result(limit)
 

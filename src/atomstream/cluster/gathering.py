@@ -108,12 +108,15 @@ class Gathering:
 
     def _payloads_of(self, slots: Sequence[Job]) -> Iterator[Payload]:
         """Give tasks out, and yield all payloads whose turn it is."""
+        # Sent anew with every attempt: what was shared dies with the workers that held it.
         shared, waiting = _shared(self.pool, self.sent, slots, self.timeout), list(slots)
         pending: dict[Future, Job] = {}
         keys, given_out_again = {slot.key for slot in slots}, False
         try:
             while waiting or any(slot.key in keys for slot in self._missing):
                 while waiting and len(pending) < self.pool.most_at_once:
+                    # In the order of the slots, which is the order in which their results are
+                    # merged.
                     slot = waiting.pop(0)
                     pending[self.pool.submit(self.task, shared, slot)] = slot
                 done, _ = wait(pending, self.timeout, FIRST_COMPLETED)
@@ -123,6 +126,7 @@ class Gathering:
                         self._found.setdefault(payload.key, payload)  # the first that came
                 while self.turns and self.turns[0].key in self._found:
                     yield self._found.pop(self.turns.pop(0).key)
+                # Any result starts the clock of silence anew.
                 if done:
                     continue
                 late = self._missing
@@ -211,6 +215,7 @@ def prepare(pool: Pool, engine: Engine, sent: bytes, job: Slot) -> None:
 
 def _ready(sent: bytes, job: Slot) -> dict[str, str]:
     """Learn from rows and forget it, so that kernels are compiled; return facts of the worker."""
+    # Bad rows and too little memory are told by the round itself, which names the shard.
     with suppress(ValueError, MemoryError):
         learner = pickle.loads(sent)
         alone = learner.learn_alone(iter(Reading(job.hand, job.batch)), horizon=job.horizon)

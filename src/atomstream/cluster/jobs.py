@@ -72,6 +72,7 @@ def transform_shards(
     ]
     for _ in done(engine, _code, packed(model), tasks):
         pass  # its file is written
+    # Last, so that who finds the list finds all files whole.
     index = [
         {"file": task.path, "shard": shard.name, "rows": shard.n_rows, "version": shard.version}
         for task, shard in zip(tasks, shards, strict=True)
@@ -148,6 +149,8 @@ def sample_chains(
     check_count("n_samples", n_samples)
     check_count("thin", thin)
     check_count("burn_in", burn_in, 0)
+    # Each chain is seeded by this and its number: where and in which order it runs is nothing to
+    # it.
     root = int(generator(random_state).integers(2**63))
     jobs = [
         _Sampling(0, number, (), (root, number), n_samples, thin, burn_in)

@@ -145,6 +145,7 @@ class RoundDriver:
                 log.warning("%s It is left out.", error)
                 report.skipped.append((error.shard, error.reason))
         report.bytes_sent += len(sent)
+        # From here on the round counts: everything before may be repeated from the old state.
         self.at = after
         report.n_rounds += 1
         report.n_rows += sum(span.n_rows for hand in hands for span in hand)
@@ -154,6 +155,7 @@ class RoundDriver:
 
     def _plan(self) -> tuple[list[RowRanges], Position]:
         seen, has_state = self.learner.rows_seen()
+        # The warm-up has one slot: serial steps begin better than averages of slots (decision 017).
         wanted = max(self.rounds.warmup - seen, 0)
         if not has_state:
             wanted = max(wanted, self.rounds.first)
@@ -174,6 +176,8 @@ class RoundDriver:
             how = None
             if apart:
                 how = {
+                    # A row stands for as many as all slots have beside it, so that clocks agree
+                    # after the merge.
                     "multiplicity": sum(sizes) / sizes[number],
                     "seed": [seed, number],
                     "before": sum(sizes[:number]),
@@ -188,6 +192,7 @@ class RoundDriver:
         spent, began = self.report.seconds, perf_counter()
         other = spent.get("waiting", 0.0) + spent.get("unpacking", 0.0)
         self.progress = self.learner.take_in(self._parts(payloads, engine))
+        # The parts are pulled while they are merged: that time is not the merge's.
         other = spent["waiting"] + spent["unpacking"] - other
         self.report.spend("adding", perf_counter() - began - other)
 
@@ -288,6 +293,7 @@ class Checkpoint:
         skipped : list of (name, reason)
             Shards that were left out.
         """
+        # Rows that wait for a start are read again by whoever goes on.
         if not model.__sklearn_is_fitted__():
             return
         names, reasons = ([pair[i] for pair in skipped] for i in (0, 1))

@@ -52,6 +52,7 @@ class Rounds(Part):
 
     def rows(self, number: int) -> int:
         """Return the rows of a slot in a round with several slots, from 0: whole batches."""
+        # Capped, for a power of many rounds overflows.
         wanted = self.first * self.growth ** min(number, 1000)
         return self._whole(min(wanted, self.most))
 

@@ -287,6 +287,7 @@ def _ranges(source: Source, rows: int, name: str) -> Iterator[tuple[int, int]]:
     first = 0
     for number, end in enumerate(ends):
         following = ends[number + 1] if number + 1 < len(ends) else None
+        # A shard ends before the group that would make it too long.
         if following is None or following - first > rows:
             yield first, int(end)
             first = int(end)
@@ -296,6 +297,7 @@ def _cut_images(
     images: Sequence[str], rows: int, storage: Storage, options: InputOptions
 ) -> Iterator[FileShard]:
     """Yield shards of whole images, as many together as have that many patches."""
+    # Images are not cut: so many of them have about that many patches.
     step = max(rows // options.per_image, 1)
     for first in range(0, len(images), step):
         some = tuple(images[first : first + step])

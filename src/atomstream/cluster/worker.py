@@ -198,6 +198,7 @@ def chosen_rows(shards: Shards, share: float, seed: int) -> NDArray:
     n_rows = min(MAX_HELD_ROWS, int(share * shards.n_rows))
     size = max(n_rows // HELD_BLOCKS, 1)
     rng = np.random.default_rng(seed)
+    # Blocks of neighbours, all of one size, so that no two of them overlap.
     places = rng.choice(shards.n_rows // size, n_rows // size, replace=False)
     return places[:, None] * size + np.arange(size)
 
@@ -248,6 +249,7 @@ class _Without:
 
     def read(self, first: int, last: int) -> Iterator[Any]:
         """Yield some of the rows that are left."""
+        # Rows are counted without those held out; reading goes over these and drops them.
         left = np.delete(np.arange(self.shard.n_rows), self.held)[first:last]
         at = left[0]
         for block in self.shard.read(at, left[-1] + 1):

@@ -196,6 +196,7 @@ class EarlyStopping(Callback):
         value = self._value(estimator)
         self._recent = []
         self.values.append(value)
+        # Against an infinite best value shares mean nothing: the first finite one is a gain.
         gained = math.isfinite(value)
         if math.isfinite(self.best):
             gained = value < self.best - self.min_delta * abs(self.best)
@@ -267,6 +268,7 @@ class LearningBar(Callback):
         self._start = self._last_line = time.monotonic()
         self._n_start: int | None = None
         self._running: float | None = None
+        # Rich draws from here on in a thread of its own.
         self._bar.start()
 
     def teardown(self, estimator: object, context: TaskContext) -> None:

@@ -152,6 +152,7 @@ class ChangeWatch(Callback):
     def _judge_usage(self, estimator: Any, shares: NDArray) -> None:
         """Look whether an atom is used more or less than it was."""
         if len(self._atoms) != len(shares):
+            # Two detectors for each atom, and all of them together as rare as asked.
             every = 2 * len(shares) * self.false_alarm_every
             self._atoms = [_AtomWatch(atom, every) for atom in range(len(shares))]
         n_samples, step = estimator.n_samples_seen_, estimator.n_steps_
@@ -195,7 +196,9 @@ class _AtomWatch:
     def update(self, share: float, n_samples: int) -> tuple[int, ChangedFeature | None]:
         """Take in a share; return since when it is another, and from what to what, if it is."""
         root = share**0.5
+        # Shares are counts, more or less: a root has about one spread, whatever their size.
         up, down = self._detectors
+        # Both see the value, even if the first gives the alarm.
         alarms = [up.update(root), down.update(-root)]
         normal = up.since == down.since == 0
         self._shares.update(np.array([share]), normal=normal)
@@ -215,6 +218,7 @@ def _parts(shares: Shares, names: Sequence[str] | None, *, rising: bool) -> list
     before, after = shares.before, shares.after
     if before is None or after is None:
         return []
+    # Errors are of interest where they rise, shares whichever way they went.
     gain = after - before if rising else np.abs(after - before)
     order = np.argsort(-gain, kind="stable")[:MOST_PARTS]
     called = order.tolist() if names is None else [str(names[i]) for i in order]

@@ -62,6 +62,7 @@ def relative_move(
     """
     free = ~are_fixed(fixed, dictionary.shape[0])
     atoms = dictionary.atoms().astype(np.float64)[free]
+    # Where nothing is curved there is no slope either, and nothing moves.
     smoothness = max(delta.smoothness(), TINY)
     gradient = delta.gradient(dictionary)[free]
     target = prox(atoms - gradient / smoothness, 1 / smoothness)
@@ -187,11 +188,15 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
             "values are all the same: nothing can be said of how they depend on each other."
         )
     n = len(series)
+    # Padded to twice the length: products of the two ends would wrap around.
     spectrum = np.fft.rfft(centred, 2 ** int(np.ceil(np.log2(2 * n))))
     covariance = np.fft.irfft(np.abs(spectrum) ** 2)[:n]
     rho = covariance / covariance[0]
+    # 1 + 2 sum over t >= 1, and rho_0 = 1 is in the sum.
     times = 2 * np.cumsum(rho) - 1
+    # The window closes itself: longer sums add noise, shorter ones cut the tail off.
     window = int(np.argmax(np.arange(n) >= 5 * np.maximum(times, 1)))
+    # Values that alternate may sum to less than 0.
     time = max(float(times[window]), 1.0 / n)
     return Dependence(time, n / time, rho[: window + 1], n >= 50 * time)
 
@@ -264,11 +269,14 @@ def merging_conductance(P: ArrayLike) -> float:
         )
     mu = stationary_law(P)
     flow = mu[:, None] * P
+    # Entry (j, l) is the sum over i of mu_j p_ji mu_l p_li / mu_i.
     merged = (flow / mu) @ flow.T
     best = np.inf
+    # All sets of states by the bits of a number, 16,384 at a time.
     for start in range(1, 2**n, 2**14):
         inside = (np.arange(start, min(start + 2**14, 2**n))[:, None] >> np.arange(n)) & 1
         size = inside @ mu
+        # A set of half the mass must not be lost to rounding.
         few = size <= 0.5 + 1e-12
         inside, size = inside[few].astype(float), size[few]
         cut = (inside @ merged * (1 - inside)).sum(axis=1)
@@ -279,6 +287,7 @@ def merging_conductance(P: ArrayLike) -> float:
 def stationary_law(P: NDArray) -> NDArray:
     """Return the law that a chain leaves as it is, (n_states,)."""
     n = len(P)
+    # mu P = mu, and the shares sum to 1.
     equations = np.vstack([P.T - np.eye(n), np.ones(n)])
     return np.linalg.lstsq(equations, np.eye(n + 1)[n], rcond=None)[0]
 

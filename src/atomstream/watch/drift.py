@@ -177,14 +177,17 @@ class DriftDetector:
     def _judge(self, value: float) -> None:
         """Add the innovation of a value to the sum."""
         law, again = self._law, self.correlation
+        # Of innovations: what neighbours predict of each other is taken off.
         spread = math.sqrt(max(self._calm.variance * (1 - again**2), 1e-300))
         innovation = ((value - self._mean) - again * (self._last - self._mean)) / spread
         innovation = min(max(innovation, -CLIP), CLIP)
         self._n_judged += 1
         n_scored, moment = self._n_judged - FIRST, law.moment
         if n_scored > 0:
+            # Clipping moves the mean and narrows the law: the score is freed of both.
             score = (innovation - law.middle) / math.sqrt(max(law.wide, 1e-12))
             self._sum = max(0.0, self._sum + score - self._slack)
+            # Counted while a change may be under way, so that its beginning can be told afterwards.
             self.since = self.since + 1 if self.statistic > UNDER_WAY else 0
             weight = max(1 / (n_scored + PRIOR_VALUES), 1 / self.reach)
             moment += weight * (math.exp(min(score, MAX_SCORE) / 2) - moment)
@@ -195,6 +198,7 @@ class DriftDetector:
     @property
     def _slack(self) -> float:
         """What the sum loses with each value: by the law before a change that may be under way."""
+        # The k at which E exp((z - k) / 2) = 1.
         needed = 2 * math.log(self._calm.moment)
         return SLACK + SKEW_SHARE * max(needed - SLACK, 0.0)
 
@@ -254,6 +258,7 @@ class Shares:
         if normal:
             mean = np.asarray(self._waiting) / self._n_waiting
             self._count = min(self._count + self._n_waiting, self.reach)
+            # Several values join at once, with the weight of all of them.
             weight = min(self._n_waiting / self._count, 1.0)
             before = mean if self.before is None else self.before
             self.before = before + weight * (mean - before)
@@ -264,6 +269,7 @@ def _level(false_alarm_every: float) -> float:
     """Return the level of the sum at which the mean time between false alarms is as asked."""
 
     def time(level: float) -> float:
+        # Siegmund's b = 2 k (h + overshoot); the exponential is cut where it would overflow.
         twice = 2 * SLACK * (level + OVERSHOOT)
         return (math.exp(min(twice, 700.0)) - twice - 1) / (2 * SLACK**2)
 

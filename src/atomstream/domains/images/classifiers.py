@@ -34,8 +34,10 @@ def features(rows: NDArray, size: int) -> NDArray:
     """
     patches = rows.reshape(-1, size, size).astype(float)
     means = patches.mean(axis=(1, 2))
+    # Without its zeros at both ends, which would cut off a pixel on each side.
     window = np.hanning(size + 2)[1:-1]
     magnitudes = np.abs(np.fft.rfft2((patches - means[:, None, None]) * np.outer(window, window)))
+    # The summand keeps logarithms of flat patches within the range of all others.
     found = np.log(magnitudes + 1e-3).reshape(len(rows), -1)
     found[:, 0] = means
     return found
@@ -84,6 +86,7 @@ class PatchClassifier:
         from sklearn.neural_network import MLPClassifier
 
         found = features(rows, self.size)
+        # A feature that never varies is left at 0 rather than divided by 0.
         self.mean, self.scale = found.mean(axis=0), np.maximum(found.std(axis=0), 1e-6)
         network = MLPClassifier(HIDDEN, max_iter=MAX_ITER, early_stopping=True, random_state=seed)
         with warnings.catch_warnings():
@@ -200,6 +203,7 @@ def _start(labels: NDArray, rng: np.random.Generator) -> list[NDArray]:
     """Return random kernels and weights in torch's order, then biases of zero."""
     widths = (1, *CHANNELS, int(labels.max()) + 1)
     shapes = [(widths[1], 1, 3, 3), (widths[2], widths[1], 3, 3), (widths[3], widths[2])]
+    # He's scale for layers that keep positive parts: signals neither fade nor grow.
     layers = [rng.normal(0, np.sqrt(2 / np.prod(shape[1:])), shape) for shape in shapes]
     return [part.astype(np.float32) for part in (*layers, *(np.zeros(n) for n in widths[1:]))]
 

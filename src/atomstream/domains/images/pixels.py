@@ -50,6 +50,7 @@ def check_white(image: NDArray, observed: NDArray | bool = True) -> None:
         return
     low = float(np.fmin.reduce(image, axis=None, initial=0, where=observed))
     high = float(np.fmax.reduce(image, axis=None, initial=0, where=observed))
+    # Signed types and floats may go below zero; how far either way says what white is.
     most = max(-low, high)
     if most > MAX_FLOAT_IN_WHITE if image.dtype.kind == "f" else 0 < most <= BYTE:
         raise ValueError(
@@ -67,6 +68,7 @@ def of_type(values: NDArray, image: NDArray) -> NDArray:
     """Return values in which white is 1 in the type of an image; integers are rounded, clipped."""
     if image.dtype.kind == "f":
         return values.astype(image.dtype, copy=False)
+    # White of a signed type is 1 upwards and -1 downwards; its lowest value has no partner.
     low, high = (-1, 1) if image.dtype.kind == "i" else (0, 1)
     rounded = np.rint(np.clip(values, low, high) * white(image))
     return np.clip(rounded, low * white(image), None).astype(image.dtype)
@@ -110,6 +112,7 @@ def noise_level(image: ArrayLike) -> float:
     detail = image.astype(float)
     for axis in (0, 1):
         detail = convolve1d(detail, HIGH_PASS, axis=axis)
+    # Every second coefficient, as of a wavelet transform; at the border the filter sees beyond it.
     inside = np.abs(detail[2:-2:2, 2:-2:2]).reshape(-1, 1 if image.ndim == 2 else image.shape[2])
     return float(np.median(inside, axis=0).mean() / NORMAL_QUARTILE)
 

@@ -63,6 +63,7 @@ def strips(
     bands = range(0, len(tops), per_band)
     for start in track(bands, len(bands), "coding patches"):
         band = tops[start : start + per_band]
+        # The sums grow to the last row that the band reaches, and no further.
         n_new = int(band[-1]) + height - first - len(total)
         total, count = (
             np.concatenate([sums, np.zeros((n_new, *sums.shape[1:]), dtype)])
@@ -77,6 +78,7 @@ def strips(
             changed = rows.reshape(-1, height, width, n_channels)
             _paste(total, count, down[part] - first, right[part], changed, weights)
         after = start + per_band
+        # Rows above the next band are not touched again.
         end = int(tops[after]) if after < len(tops) else image.shape[0]
         n_done = end - first
         with np.errstate(invalid="ignore"):  # 0 / 0 where all weights are 0

@@ -105,7 +105,9 @@ def fit_links(
     Saerens, Latinne, Decaestecker (2002), "Adjusting the outputs of a classifier to new a priori
     probabilities", for the EM algorithm.
     """
+    # The fit needs no more of them; scores are then given to all.
     sample = _some(pairs, rng)
+    # Few pairs leave much to chance, and more repetitions cost little there.
     n = int(np.clip(REPEATED_PAIRS // max(len(pairs), 1), *REPEATS))
     cases = [_case(*case, extra) for case in _changed(network, sample, planted, rng, n)]
     atoms = {} if extra is None else extra(network, pairs)
@@ -172,6 +174,7 @@ def _ranks(scores: dict[str, NDArray], among: NDArray | None = None) -> NDArray:
     found = np.empty((len(next(iter(scores.values()))), len(scores)))
     for column, values in enumerate(scores.values()):
         known = np.sort(values if among is None else values[among])
+        # The mean of both ends of a tie is its middle.
         places = sum(np.searchsorted(known, values, side) for side in ("left", "right"))
         found[:, column] = places / (2 * max(len(known), 1)) - 0.5
     return found
@@ -188,6 +191,8 @@ def _regression(cases: list[Any], width: int) -> Any:
 
     ranks = np.concatenate([ranks[:, :width] for ranks, _ in cases])
     classes = np.concatenate([classes for _, classes in cases])
+    # Balanced: how many of each class are hidden or planted is a choice of ours, not of the
+    # network.
     return LogisticRegression(class_weight="balanced", max_iter=500).fit(ranks, classes)
 
 
@@ -197,6 +202,8 @@ def _mixture(model: Any, ranks: NDArray, planted: bool) -> NDArray:
         return np.array([UNIFORM_SHARE, 1 - UNIFORM_SHARE])
     likelihoods, shares = model.predict_proba(ranks), np.full(3, 1 / 3)
     for _ in range(EM_STEPS):
+        # EM over the shares alone: balanced classes gave the classifier equal priors, so that its
+        # probabilities stand for likelihoods.
         weighted = likelihoods * shares
         counts = (weighted / weighted.sum(axis=1, keepdims=True)).sum(axis=0) + PRIOR_COUNT
         shares = counts / counts.sum()
@@ -210,6 +217,7 @@ def _odds(model: Any, ranks: NDArray, mixture: NDArray) -> NDArray:
     if not len(ranks):
         return np.zeros(0)
     logs = model.decision_function(ranks)
+    # An edge against the two kinds of non-edges by their shares.
     return logs[:, 0] - logsumexp(logs[:, 1:] + np.log(mixture), axis=1)
 
 

@@ -76,6 +76,7 @@ def _with_unknown(scores: ArrayLike) -> NDArray:
     found = np.asarray(scores, dtype=np.float64)
     unknown = np.isnan(found)
     if unknown.any():
+        # In the middle, an unknown pair neither gains nor costs anything on average.
         found = np.where(unknown, 0 if unknown.all() else np.nanmedian(found), found)
     return found
 
@@ -111,6 +112,7 @@ def hide(
     hidden, left = hidden_again(network, share, rng)
     others = non_edges(network, len(hidden), rng, matched)
     pairs, truth = np.concatenate([hidden, others]), np.arange(2 * len(hidden)) < len(hidden)
+    # Ties of a score are broken by the order in some rankings: it must not tell the truth.
     order = rng.permutation(len(pairs))
     return _split(network, left, pairs[order], truth[order])
 

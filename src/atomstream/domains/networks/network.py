@@ -132,6 +132,7 @@ class Network:
         Labels, weights and attributes are kept, and the order of the nodes.
         """
         _, part = sp.csgraph.connected_components(self.out, connection="weak")
+        # Of components of one size the first.
         return self.among(np.flatnonzero(part == np.bincount(part).argmax()))
 
     def among(self, nodes: NDArray) -> Network:
@@ -202,6 +203,7 @@ class Network:
     @cached_property
     def edge_bits(self) -> NDArray:
         """Bit v of row u says whether there is an edge from u to v, uint64; (0, 0) if too many."""
+        # One bit a pair.
         n_words = -(-self.n_nodes // 64)
         if 8 * self.n_nodes * n_words > MOST_BITS:
             return np.zeros((0, 0), np.uint64)
@@ -338,6 +340,7 @@ def regions_of(
     while True:
         among = network.out[left][:, left]
         _, component = connected_components(among, connection="weak")
+        # Nodes in pieces that are too small for a region are dropped for good.
         large = np.bincount(component, minlength=1)[component] >= size
         among, left = among[large][:, large], left[large]
         if not len(left):

@@ -84,6 +84,7 @@ class PairProposals:
     """
 
     def __init__(self, network: Network, motif: Motif, n_components: int, weighted: bool) -> None:
+        # Entries of edges of the motif are no news: a copy has them by definition.
         free = motif.free_entries(directed=network.directed) & ~np.eye(motif.size, dtype=bool)
         self.tails, self.heads = np.nonzero(np.triu(free) if network.undirected else free)
         self.network, self.size = network, motif.size
@@ -104,6 +105,7 @@ class PairProposals:
         weights = np.ones(len(block.states)) if block.weights is None else block.weights
         rows, columns = block.states[:, tails], block.states[:, heads]
         same = rows == columns  # a node may be visited twice by one copy; loops say nothing
+        # Squares of the patches that differ, then of all copies: each patch was coded once.
         sums = squares.sum(axis=1)[block.places]
         if same.any():
             sums = sums - (squares[block.places] * same).sum(axis=1)

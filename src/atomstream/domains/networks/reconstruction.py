@@ -90,6 +90,7 @@ class Shrinkage:
         ----------
         Searle, Casella, McCulloch (1992), Variance Components, section 3.6.
         """
+        # Searle's unbalanced one-way table: pairs are groups, proposals their members.
         total = float(visits.sum())
         mean = float(visits @ means) / total if total else 0.0
         if mean == 0:
@@ -103,6 +104,7 @@ class Shrinkage:
         else:  # no pair was visited twice: half of the variance counts as noise
             spread = between / total / 2
             scale = spread / mean
+        # Exact means would make laws without width, whose quantiles are not defined.
         scale = max(scale, MIN_NOISE_SCALE * mean)
         # The base rate itself rests on no more than all proposals.
         strength = scale * mean / max(spread, scale * mean / total)
@@ -122,6 +124,7 @@ class Shrinkage:
         if self.scale == 0:
             exact = np.where(visits > 0, means, np.nan)
             return Scores(exact, exact, exact, visits)
+        # Gamma shapes add up: n y / c seen, k m / c assumed.
         total = known + self.strength
         shape = (known * means + self.strength * self.base) / self.scale
         low, high = (gammaincinv(shape, p) * self.scale / total for p in (OUTSIDE, 1 - OUTSIDE))
@@ -205,6 +208,7 @@ class Reconstruction:
             visited = self.counts[start : start + n_rows].tocoo()
             rows, columns = (visited.row + start).astype(np.int64), visited.col.astype(np.int64)
             if self.network.undirected:  # once: at the smaller number, or where it was visited
+                # A pair that was visited in one direction alone is listed where that stands.
                 only = (rows > columns) & (_lookup(self.counts, columns, rows) == 0)
                 keep = (rows <= columns) | only
                 rows, columns = np.minimum(rows, columns)[keep], np.maximum(rows, columns)[keep]
@@ -323,6 +327,7 @@ class Ranking:
             fresh = _lookup(network.out, rows, columns) == 0
             rows, columns = rows[fresh], columns[fresh]
             n_pairs = network.n_nodes * (network.n_nodes - 1) // (1 + network.undirected)
+            # All pairs of different nodes, less the edges and what was visited.
             n_unlisted = n_pairs - len(edges[0]) - len(rows)
         found = shrinkage.scores(*reconstruction.visits(rows, columns))
         # Least likely edges first, and most likely new links first; NaN comes last in both.

@@ -249,6 +249,7 @@ class WalkFactors:
         left = self.left / shares[:, None] ** (2 * self.power - 1)
         small = (self.values[:, None] * self.right.T) @ left
         sizes = np.sort(np.abs(np.linalg.eigvals(small)))
+        # The largest eigenvalue is 1; the second one is how slowly the chain forgets.
         second = float(sizes[-2]) if len(sizes) > 1 else 0.0
         if second >= 1:
             raise ValueError(

@@ -53,6 +53,8 @@ class Grid:
     def steps(self) -> tuple[float, float]:
         """Sides of a cell in degrees of latitude and of longitude."""
         across = self.size / DEGREE
+        # Meridians draw together towards the poles; half a degree on is the middle of the whole
+        # degree.
         return across, across / np.cos(np.radians(self.latitude + 0.5))
 
     def cells(self, latitude: ArrayLike, longitude: ArrayLike) -> NDArray:
@@ -72,6 +74,7 @@ class Grid:
         rows = np.floor((np.where(good, latitude, 0) - self.latitude) / down).astype(np.int64)
         columns = np.floor((np.where(good, longitude, 0) - self.longitude) / across)
         columns = columns.astype(np.int64)
+        # Counted from the middle, so that cells south and west of the corner have numbers too.
         return np.where(good, (rows + ROWS // 2) * ROWS + columns + ROWS // 2, -1)
 
     def corners(self, cells: ArrayLike) -> NDArray:
@@ -100,6 +103,7 @@ class Grid:
                 continue
             south, west = self.corners([cell])[0]
             east, north = west + across, south + down
+            # Counter-clockwise, and closed by its first corner, as RFC 7946 asks.
             ring = [(west, south), (east, south), (east, north), (west, north)]
             properties: dict[str, Any] = {"cell": cell, "cluster": label}
             if visits is not None:
@@ -223,6 +227,7 @@ def busy_cells(
         found = np.unique(cells, return_counts=True)
         for cell, count in zip(*map(np.ndarray.tolist, found), strict=True):
             counts[cell] = counts.get(cell, 0) + count
+    # Positions that are missing share one number, which is no place.
     counts.pop(-1, None)
     busy = sorted(cell for cell, count in counts.items() if count >= min_count)
     return grid, np.array(busy, dtype=np.int64)
