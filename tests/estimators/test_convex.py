@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
+from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
 from atomstream import OnlineConvexMF, load, save, sparse_encode
@@ -284,6 +285,28 @@ def test_well_separated_clusters_are_found(assignment, room):
     if assignment == "code":
         for part in learner.representatives_:
             assert len(set(y[part.ids])) == 1
+
+
+def n_covered(points, X, y, means):
+    """Return to how many means a point is as near as their samples are."""
+    reach = [np.linalg.norm(X[y == c] - mean, axis=1).max() for c, mean in enumerate(means)]
+    return (np.linalg.norm(points[:, None] - means, axis=2).min(axis=0) <= reach).sum()
+
+
+@pytest.mark.parametrize(("m", "spread"), [(2, 1.6), (10, 3.0)])
+def test_small_clusters_are_covered_wherever_k_means_covers_them(m, spread, room):
+    rng, covered = np.random.default_rng(m), []
+    for seed in range(12):
+        means, y = rng.uniform(0, 20, (5, m)), rng.choice(5, 2500, p=[0.5, 0.25, 0.15, 0.07, 0.03])
+        X = means[y] + spread * rng.standard_normal((2500, m)).clip(-3, 3)
+        if (
+            n_covered(KMeans(5, n_init=10, random_state=seed).fit(X).cluster_centers_, X, y, means)
+            == 5
+        ):
+            atoms = OnlineConvexMF(5, alpha=0.2 / m**0.5, random_state=seed).fit(X).components_
+            covered.append(n_covered(atoms, X, y, means) == 5)
+    assert len(covered) > 8
+    room.share(np.mean(covered), at_least=0.86)
 
 
 def test_weights_of_zero_leave_rows_out():

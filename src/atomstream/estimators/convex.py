@@ -43,6 +43,8 @@ from atomstream.problem.objective import Objective
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 from atomstream.watch.diagnostics import relative_move
 
+CLUSTERED_ROWS = 20  # for each representative, where data are at hand
+
 
 @estimator
 class OnlineConvexMF(OnlineDictionary):
@@ -62,7 +64,8 @@ class OnlineConvexMF(OnlineDictionary):
     n_representatives : int, default=150
         Number N of representatives of all atoms together. The first N rows of the stream are
         clustered by k-means: the sizes of the clusters are those of the atoms' representative sets
-        forever.
+        forever. Where `fit` shuffles the rows, the first 20 N are clustered, and N of them, in
+        proportion to the sizes of their clusters, are the first representatives.
     assignment : {"code", "random", "labels", "pooled"}, default="code"
         Which atom a new row is offered to: the atom with the largest coefficient in its code (R_r
         of the paper); one drawn at random (R_u); that of its known label, given as ``y`` (the case
@@ -354,10 +357,17 @@ class OnlineConvexMF(OnlineDictionary):
     # -- the start
 
     def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
-        """Keep rows until there are N, or all there are; then make hulls from the first N."""
+        """Keep rows until there are N, or all there are; then make hulls from N of them.
+
+        Where data are at hand, in no order that matters, more rows are clustered than become
+        representatives: N rows hold few of a small cluster.
+        """
         run = self._learner
         n_kept = sum(counting_rows(batch).size for batch in run.waiting)
-        while n_kept < self.n_representatives and run.n_rows < n_rows:
+        n_wanted = self.n_representatives
+        if self.shuffle and n_rows < np.inf and self.assignment != "labels":
+            n_wanted *= CLUSTERED_ROWS
+        while n_kept < n_wanted and run.n_rows < n_rows:
             batch = next(batches, None)
             if batch is None:
                 return []
@@ -368,11 +378,11 @@ class OnlineConvexMF(OnlineDictionary):
                 f"X has {counted(n_kept, 'row')} that count, n_components={self.n_components}."
             )
         taken, run.waiting = run.waiting, []
-        self._start(self._starting_hulls(taken, min(self.n_representatives, n_kept)))
+        self._start(self._starting_hulls(taken, min(n_wanted, n_kept)))
         return list(taken)
 
     def _starting_hulls(self, batches: Sequence[Batch], n_wanted: int) -> Hulls:
-        """Return hulls of the first rows of these batches that count."""
+        """Return hulls of some of the first ``n_wanted`` rows that count."""
         rows = [(batch, counting_rows(batch)) for batch in batches]
         first = stacked_rows(rows).first(n_wanted)
         labels = None
@@ -385,4 +395,5 @@ class OnlineConvexMF(OnlineDictionary):
                     f"needed is one for each of n_components={self.n_components} atoms."
                 )
         seed, shared = int(self._learner.rng.integers(2**31)), self.assignment == "pooled"
-        return starting_hulls(first, self.n_components, labels, seed, shared=shared)
+        n_kept = min(self.n_representatives, n_wanted)
+        return starting_hulls(first, self.n_components, labels, seed, n_kept, shared=shared)

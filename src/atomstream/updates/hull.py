@@ -26,6 +26,9 @@ from atomstream.problem.objective import Objective
 from atomstream.updates.base import CodedBatch, Updater
 
 KEPT = -2  # of `_kernels.convex`: a row that is offered to no atom
+# Runs of k-means: a small cluster among large ones is found in as few as a fifth of them. Of
+# large problems fewer: a run costs its iterations times rows, features and clusters.
+MIN_RUNS, MAX_RUNS, MAX_WORK = 4, 50, 1 << 28
 REFILLS = 10  # rounds of clustering incomplete rows and filling their gaps
 CHUNK = 128  # rows whose products with each other are formed at a time
 EXACT = Accuracy(gap=1e-12)  # of codes that incomplete rows are filled by
@@ -93,9 +96,9 @@ class RowWise:
     References
     ----------
     Agarwal, Peng, Milenkovic (2019), "Online convex matrix factorization with representative
-    regions", Algorithm 2. Rows that are representatives from the start are coded and absorbed, but
-    offered to no other atom: while A is of lower rank than there are atoms, atoms move freely in
-    their hulls, and rows of other clusters would pull them away.
+    regions", Algorithm 2. The first N rows, and those that are representatives already, are coded
+    and absorbed, but offered to no atom: while A is of lower rank than there are atoms, atoms move
+    freely in their hulls, and rows of other clusters would pull them away.
     """
 
     objective: Objective
@@ -116,7 +119,9 @@ class RowWise:
     ) -> tuple[Codes, GramDelta]:
         """Walk over the rows: code, absorb, swap one representative or none, move the atoms."""
         places = batch.position + np.arange(batch.X.shape[0])
-        chosen = np.where(places < state.dictionary.begun, KEPT, self.assign(batch, rng))
+        hulls = state.dictionary
+        kept = (places < hulls.begun) | np.isin(places, hulls.indices)
+        chosen = np.where(kept, KEPT, self.assign(batch, rng))
         parts = []
         for rows in _walked_together(batch.mask, batch.X.shape[0]):
             part = self._complete(batch, rows, state)
@@ -252,7 +257,13 @@ def _walked_together(mask: NDArray | None, n_rows: int) -> Iterator[slice]:
 
 
 def starting_hulls(
-    rows: NamedRows, n_components: int, labels: NDArray | None, seed: int, *, shared: bool
+    rows: NamedRows,
+    n_components: int,
+    labels: NDArray | None,
+    seed: int,
+    n_kept: int,
+    *,
+    shared: bool,
 ) -> Hulls:
     """Return hulls around the means of clusters: of k-means, or of known labels.
 
@@ -262,10 +273,13 @@ def starting_hulls(
     Parameters
     ----------
     rows : NamedRows
-        The representatives, with zeros where entries are missing.
+        What is clustered, with zeros where entries are missing.
     n_components : int
-    labels : ndarray of int of shape (n_representatives,), or None
+    labels : ndarray of int of shape (n_rows,), or None
     seed : int
+    n_kept : int
+        How many of the rows become representatives: the first ones of each cluster, in proportion
+        to its size, and one of each at least.
     shared : bool
         Whether all atoms share one region.
 
@@ -281,13 +295,26 @@ def starting_hulls(
         labels = _clusters_of(X, observed, n_components, seed)
     if observed is not None:
         X = _filled(X, observed, labels)
-    sizes = np.bincount(labels, minlength=n_components)
-    order = np.argsort(labels, kind="stable")
+    order = _in_proportion(labels, n_kept)
+    sizes = np.bincount(labels[order], minlength=n_components)
     weights = np.zeros((n_components, len(order)))
-    # Each atom begins as the mean of its cluster.
+    # Each atom begins as the mean of the representatives of its cluster.
     weights[labels[order], np.arange(len(order))] = 1 / sizes[labels[order]]
     known = (places[order], ids[order], None if observed is None else observed[order])
-    return Hulls(X[order], weights, None if shared else sizes, *known)
+    hulls = Hulls(X[order], weights, None if shared else sizes, *known)
+    hulls.begun = int(places[n_kept - 1]) + 1
+    return hulls
+
+
+def _in_proportion(labels: NDArray, n_kept: int) -> NDArray:
+    """Return so many rows, those of the first cluster first, by the sizes of the clusters."""
+    order = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels)
+    before = np.cumsum(sizes) - sizes
+    rank = np.arange(len(order)) - before[labels[order]]
+    # The first row of each cluster comes before the second of any.
+    first = np.argsort(rank / sizes[labels[order]], kind="stable")[:n_kept]
+    return order[np.sort(first)]
 
 
 def _clusters_of(X: Matrix, observed: NDArray | None, n_components: int, seed: int) -> NDArray:
@@ -322,11 +349,12 @@ def _clusters(X: Matrix, n_components: int, seed: int) -> NDArray:
     if not isinstance(X, np.ndarray):
         # scikit-learn's k-means takes no indices of 64 bits.
         X = sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
+    n_runs = int(np.clip(MAX_WORK // (X.shape[0] * X.shape[1] * n_components), MIN_RUNS, MAX_RUNS))
     for again in range(10):
         with warnings.catch_warnings():
             # Fewer distinct rows than clusters: drawn again.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            labels = KMeans(n_components, n_init=4, random_state=seed + again).fit(X).labels_
+            labels = KMeans(n_components, n_init=n_runs, random_state=seed + again).fit(X).labels_
         if len(np.unique(labels)) == n_components:
             return labels.astype(np.int64)
     raise ValueError(
