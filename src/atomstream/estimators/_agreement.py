@@ -83,6 +83,7 @@ class Consensus:
             interval(importances[inside], importance[k], 0.0) for k, inside in enumerate(members)
         ]
         order = np.argsort(-importance, kind="stable")
+        # The inverse of the order: the new place of each former number.
         place = np.append(np.argsort(order), -1)  # of a former number; -1 stays
         low, high = np.array(entries).transpose(1, 0, 2)[:, order].astype(found.dtype)
         rarest, most = np.array(shares).T[:, order]

@@ -88,6 +88,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def algorithm_(self) -> Algorithm:
         """The parts that the parameters stand for, assembled anew when one of these changes."""
         learner = vars(self).get("_learner")
+        # Compared by identity, which costs less than to assemble the parts with every call.
         if learner is not None and learner.is_current(self._settings()):
             return learner.algorithm
         return self._make_algorithm()
@@ -164,6 +165,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             frames.
         """
         check_is_fitted(self)
+        # A mask or weights are cut beside the data only where these are in memory.
         alone = mask is None and entry_weight is None
         given = map(np.asarray, blocks(X)) if alone and is_stored(X) else [X]
         form = sp.csr_array if sparse_output else np.asarray
@@ -274,6 +276,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 "few entries of these rows determine their codes; learn with ridge (0.0001 to "
                 "0.01) or with fewer atoms."
             )
+        # A finite conjugate means that the set or its penalty holds every code back.
         codes, r = self.algorithm_.objective.codes, self.state_.dictionary.shape[0]
         loose = int(((n_seen > 0) & (n_seen < r)).sum())
         if not loose or codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all():

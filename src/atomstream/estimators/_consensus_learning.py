@@ -216,8 +216,10 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         self.check()
         template, ranks = self._template(), self._ranks()
         self.seed_ = int(generator(self.random_state).integers(2**63))
+        # Replicates take turns in leaving a part out, so that every row is judged by some.
         n_parts = round(1 / self.holdout)
         self.front_ = clone(template).set_params(n_components=ranks[0])
+        # One model checks and cuts the data for all replicates.
         self.front_._begin()
         resampled = self.bootstrap
         if resampled is None:
@@ -242,6 +244,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         n_rows, draws = rows.shape[0], self.ensemble_.draws
         rng = np.random.default_rng(self.seed_)
         blocks = (np.arange(i, min(i + 4096, n_rows)) for i in range(0, n_rows, 4096))
+        # The mass of a pass differs by replicate, for each counts rows its own number of times.
         horizons = sum(draws.weights(self.n_replicates, block).sum(axis=1) for block in blocks)
         for epoch in range(n_epochs):
             mass = np.asarray(horizons) if epoch else np.full(self.n_replicates, np.inf)
@@ -258,7 +261,9 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         rows = self._checked(X, reset=first)
         places = self.ensemble_.n_rows + np.arange(rows.shape[0])
         if np.isfinite(horizon):
+            # A later pass meets the same rows in the same order: each has its weights again.
             places %= int(horizon)
+        # On average: a replicate leaves one part of the rows out.
         mass = horizon * (1 - 1 / self.ensemble_.draws.n_parts)
         return _Step(rows, places, np.full(self.ensemble_.n_replicates, mass))
 
@@ -315,6 +320,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         stop = task.call_on_fit_task_end(
             estimator=self, X=X, y=X, reconstruction_attributes=lambda: {}
         )
+        # A context keeps every task that it has had, which an endless stream would never end.
         getattr(context, "_children_map", {}).clear()
         return bool(stop)
 

@@ -106,6 +106,7 @@ def check_loadings(components: Sequence[ArrayLike]) -> list[NDArray]:
             f"components must be matrices with one number of columns, got {sorted(ranks)}."
         )
     with np.errstate(over="ignore"):
+        # No entry of a rank-one atom is larger than the product of its loadings' largest.
         largest = np.prod([np.abs(matrix).max(axis=0) for matrix in matrices], axis=0, dtype=float)
     check_lengths("components", largest)
     return matrices
@@ -114,4 +115,5 @@ def check_loadings(components: Sequence[ArrayLike]) -> list[NDArray]:
 def batch_norm(batch: Batch, n_components: int, n_modes: int) -> float:
     """Return the bound (4.83): a share of the norm for each mode and one for the samples."""
     energy = batch.energy.sum() if batch.weights is None else batch.energy @ batch.weights
+    # A batch of zeros bounds nothing: any radius above 0 will do.
     return math.sqrt(n_components) * float(energy) ** (0.5 / (n_modes + 1)) or 1.0

@@ -68,6 +68,7 @@ def hidden_errors(parts: Sequence[HiddenPart], dictionary: Any, algorithm: Algor
     for both in parts:
         codes = weakened(algorithm.objective.codes, len(both.seen) / dictionary.shape[1])
         objective, there = replace(algorithm.objective, codes=codes), dictionary.on(both.seen)
+        # The penalty counts as much as the features that the code is found on, as in cross-fitting.
         found = algorithm.coder.encode(both.rows_seen, there, objective, ACCURACY)
         there = dictionary.on(both.hidden)
         total += objective.losses(both.rows_hidden, found.values, there)
@@ -170,12 +171,15 @@ class Ensemble:
         def learn(number: int, learner: Any) -> None:
             """Let a replicate make a step as ``fit_stream`` does, on rows that were checked."""
             if "_learner" not in vars(learner):
+                # What checking has found out is the same for all, so it is done once.
                 vars(learner).update(front._known_of_data())
                 learner._begin()
+            # Without the public door: rows were checked once, for all replicates.
             learner._learner.clock.horizon = horizons[number]
             learner._learn([_drawn(batch, weights[number])])
 
         self._all(learn, n_threads)
+        # What was counted before stays as it was, should anything later raise.
         stepped = copy(self)
         stepped.n_rows += X.shape[0]
         if np.isinf(horizons).all():  # later passes bring the same rows
@@ -223,6 +227,7 @@ class Ensemble:
                     task(*job)
             else:
                 with ThreadPoolExecutor(n_threads) as pool:
+                    # Taken as a list, so that what a replicate raises is raised here.
                     list(pool.map(lambda job: task(*job), jobs))
 
     def of_rank(self, index: int) -> Ensemble:
@@ -284,6 +289,8 @@ class Ensemble:
             rows = np.flatnonzero(parts == left_out)
             judges = [
                 number
+                # Those that have not learned from this part: number r leaves out part r mod
+                # n_parts.
                 for number in range(left_out, len(learners), self.draws.n_parts)
                 if learners[number].__sklearn_is_fitted__()
             ]
@@ -309,6 +316,7 @@ class Ensemble:
         """
         judged = self.judged()
         parts = self.draws.part(self.places[judged])
+        # A mean may not know the rows that it is judged on.
         others = self.counts.sum(axis=0) - self.counts
         means = (self.totals.sum(axis=0) - self.totals) / np.maximum(others, 1)
         learner = self._learned(0)[0]
@@ -328,6 +336,7 @@ class Ensemble:
         """Count the rows of a batch, and keep those that belong to the sample."""
         parts = np.arange(self.draws.n_parts)[:, None] == self.draws.part(places)
         counts, known = np.outer(parts.sum(axis=1), np.ones(X.shape[1])), X
+        # One sum tells whether anything is missing.
         if np.isnan((X.data if sp.issparse(X) else X).sum()):
             dense = X.toarray() if sp.issparse(X) else X
             seen = ~np.isnan(dense)
@@ -335,6 +344,7 @@ class Ensemble:
         self.totals = self.totals + (known.T @ parts.T.astype(X.dtype)).T
         self.counts = self.counts + counts
         where = np.concatenate([self.places, places])
+        # The smallest priorities so far: a fair sample of the stream, whatever its length.
         chosen = np.sort(np.argsort(self.draws.priority(where), kind="stable")[:MAX_HELD_ROWS])
         if chosen[-1] >= len(self.places):  # most batches of a long stream add none
             rows = X if self.held is None else _stacked(self.held, X)
@@ -350,6 +360,7 @@ def _stacked(above: Any, below: Any) -> Any:
 
 def _replicate(template: Any, rank: int, seed: int, number: int) -> Any:
     """Return a model that has learned nothing, with a seed of its own."""
+    # By rank and number, so that a replicate is the same whichever ranks are compared beside it.
     own = int(np.random.default_rng([seed, rank, number]).integers(2**31))
     return clone(template).set_params(n_components=rank, random_state=own)
 
@@ -362,6 +373,7 @@ def _drawn(batch: Batch, weights: NDArray) -> Batch:
     rows = np.flatnonzero(weights)
     mask = None if batch.mask is None else batch.mask[rows]
     drawn = Batch(batch.X[rows], weights[rows], mask)
+    # Known from the whole batch, so not computed again for each replicate.
     vars(drawn)["energy"] = batch.energy[rows]
     return drawn
 

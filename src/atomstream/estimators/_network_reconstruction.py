@@ -124,6 +124,7 @@ class NetworkReconstruction(LearnerInside):
             Weights of the pairs that were visited.
         """
         network = self._validated(network, n_steps)
+        # Counts are kept in 32 bits, weights in floats.
         weighted = self._many_proposals(n_steps) or self.chain == "all"
         pairs = EdgeMeans(network.n_nodes, weighted=weighted)
         for block in self._coded(network, self.chain, n_steps, random_state):
@@ -257,10 +258,12 @@ class NetworkReconstruction(LearnerInside):
         """Yield copies of the motif with the codes and the reconstructions of their patches."""
         from atomstream.domains.networks.proposals import CodedBlock
 
+        # Alpha may have been changed since learning, and counts as it is now.
         coder, message = copy(self.learner_).set_params(alpha=self.alpha), None
         copies = self._copies(network, n_steps, random_state, chain)
         n_blocks = -(-n_steps // self._at_a_time) if chain != "all" else None
         for states, weights in track(copies, n_blocks, "coding copies of the motif"):
+            # Sparse networks show few patches that differ: each of them is coded once.
             patches, places = distinct(patches_of(network, states))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")

@@ -140,6 +140,7 @@ class PatchLearning(LearnerInside):
                 f"The learner has {learner.n_features_in_} features, patches of shape {shape} have "
                 f"{np.prod(shape)}."
             )
+        # What is given outranks what the learner had.
         known = {"alpha": learner.alpha, "n_jobs": learner.n_jobs, **params}
         known["nonnegative"] = type(learner) is OnlineNMF
         model = cls(learner.n_components, shape[0], **known)

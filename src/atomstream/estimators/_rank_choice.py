@@ -109,6 +109,7 @@ class Judging(NamedTuple):
         values = ensemble.held.data if sp.issparse(ensemble.held) else ensemble.held
         kind = "measurements under the squared loss"
         if not ensemble.algorithm.objective.loss.quadratic:
+            # Whole numbers under a divergence are taken for counts.
             whole = bool((values[np.isfinite(values)] % 1 == 0).all())
             kind = "counts" if whole else "measurements under a divergence"
         if kind == "counts" and not ensemble.draws.bootstrap:
@@ -211,7 +212,9 @@ def choose(
     behind, spread = _differences(errors - errors[best])
     gained = max(float((baseline - errors[best]).mean()), 0.0)
     fewer = np.maximum(ranks[best] - ranks, 0)
+    # Within one standard error of the difference, or worth too little to count.
     good = behind <= np.maximum(spread, LITTLE * gained / ranks[best] * fewer)
+    # Among good ones only: a rank of one atom is steady and explains nothing.
     steady = good & (stability >= stability[good].max() - STEADIER)
     chosen = int(np.flatnonzero(steady)[0])
     ahead, doubt = _differences(baseline - errors[chosen])

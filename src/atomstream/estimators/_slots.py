@@ -119,7 +119,9 @@ class SlotLearner:
             As in ``fit_stream``.
         """
         learner, times = self.model._current(), 1.0 if frozen else multiplicity
+        # A slot draws by its place in the round, never by who runs it.
         learner.rng = np.random.default_rng(list(seed))
+        # Rows are named by their place in the stream, of which slots before this one have a part.
         learner.clock.n_samples += before
         weight = None if times == 1 else times
         rows = (self.model._next_batch(X, weight, horizon=horizon)[1] for X in batches)
@@ -129,6 +131,7 @@ class SlotLearner:
     def take_in(self, results: Iterator[Any]) -> Progress | None:
         """Take in what the slots of a round have learned, in their order; return what was done."""
         model, first = self.model, next(results)
+        # A round of one slot is serial learning: what it ends with is the next state as it stands.
         if isinstance(first, SerialResult):
             model._set_learned(first.learned)
             return self._progress_of(first.latest)
@@ -154,4 +157,5 @@ def _counted_once(batch: Batch | None, times: float) -> Batch | None:
     """Return a batch whose rows counted several times with rows that count once."""
     if batch is None or batch.weights is None:
         return batch
+    # Without a mask weights were nothing but the multiplicity.
     return replace(batch, weights=None if batch.mask is None else batch.weights / times)

@@ -66,6 +66,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         )
     said = blamed_model(model)
     name = type(said).__name__
+    # Two reductions find NaN, infinity and the sign in passes without a copy.
     values = X if isinstance(X, np.ndarray) else X.data
     # With 0 among them; NaN wins unless it stands for a missing entry.
     low_of, high_of = (np.fmin, np.fmax) if model.missing else (np.minimum, np.maximum)
@@ -140,6 +141,7 @@ def raise_zeros(X: Any, loss: Any) -> Any:
             f"Input X contains zeros (first in row {row}, counted from 0), where {loss!r} is "
             "infinite; say loss__zeros='floor'."
         )
+    # Means are over what was observed.
     known = np.where(np.isnan(X), 0, X)
     means = known.sum(axis=1, keepdims=True) / np.maximum(
         (~np.isnan(X)).sum(axis=1, keepdims=True), 1
@@ -174,6 +176,7 @@ def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
         holes = np.isnan(X.data if sp.issparse(X) else X)
         if sp.issparse(X):
             holes = sp.csr_array((holes.astype(np.int64), X.indices, X.indptr), X.shape)
+        # Zeros that are not stored were observed.
         seen = np.asarray(holes.sum(axis=1)).ravel() < X.shape[1]
         weights = seen.astype(float) if weights is None else weights * seen
     mass = float(X.shape[0]) if weights is None else float(weights.sum())
@@ -187,6 +190,7 @@ def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
 
 def _first_row(X: Any, bad: NDArray) -> int:
     if sp.issparse(X):
+        # The last row that begins at or before the entry; empty rows before it begin there too.
         return int(np.searchsorted(X.indptr, np.flatnonzero(bad)[0], side="right")) - 1
     return int(np.flatnonzero(bad.any(axis=1))[0])
 
@@ -270,6 +274,7 @@ def check_lengths(name: str, largest: NDArray) -> None:
     """Refuse atoms whose products are not finite, or 0, by the largest entry of each."""
     low, high = LENGTHS
     largest = largest.astype(np.float64)
+    # An atom of zeros is allowed: nothing uses it, and it is replaced in time.
     bad = np.flatnonzero((largest > high) | ((largest > 0) & (largest < low)))
     if len(bad):
         raise ValueError(
@@ -319,6 +324,7 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
         values, dtype = batch.X.data if sp.issparse(batch.X) else batch.X, batch.X.dtype
         largest = float(max(values.max(initial=0), -values.min(initial=0)))
         most = float(np.finfo(dtype).max)
+        # Squares are summed under the squared loss; others are of the first degree, more or less.
         if largest > (most**0.5 if loss.quadratic else most / 1e4):
             raise ValueError(
                 f"X has entries of {largest:.2g}, whose sums are not finite in {dtype}; rescale "

@@ -42,6 +42,7 @@ def rarity(numbers: NDArray, weights: NDArray, before: NDArray, min_visits: floa
     ndarray of shape (2, n)
         Mean number of visits over that of the state, and the number of states visited so far.
     """
+    # Stable, so that the visits of a state stay in the order of time.
     order = np.argsort(numbers, kind="stable")
     state, weight = numbers[order], weights[order]
     first = np.r_[True, state[1:] != state[:-1]]
@@ -144,6 +145,7 @@ class WalkLearning(Estimator):
             walk = numbers if begin == 0 else np.concatenate([[self.last_], numbers])
             first = begin if begin else 1  # place in the walk of the first transition's end
             ends = np.arange(first, begin + len(numbers))
+            # By the place in the whole walk: pieces of any length keep the same transitions.
             kept = np.flatnonzero(ends % self.tau == 0)
             ones, before = np.ones(len(walk)), self.visits_[0].copy()
             if begin:  # its visit was counted with the piece before, and is the first here

@@ -201,6 +201,7 @@ class ColorRestorer(Estimator):
         strips_made = self._colored(image, patch_view(shares, self.patch_size))
         made = np.concatenate([strip for _, strip in strips_made])
         if self.keep_luma:
+            # The same amount in all channels: their colour differences stay.
             lacking = image / made.dtype.type(white(image)) - made @ LUMA.astype(made.dtype)
             made += lacking[:, :, None]
         return Restored(of_type(np.clip(made, 0, 1), image), shares.argmax(axis=2))
@@ -250,10 +251,14 @@ class ColorRestorer(Estimator):
         def colored(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
             """Return grey patches in colour."""
             rows = rows / rows.dtype.type(white(image))
+            # Averaged first by pixels and then over the patch, so that single patches do not
+            # decide.
             kinds = shares[tops, lefts].mean(axis=(2, 3)).argmax(axis=1)
             made = np.empty((*rows.shape, 3), rows.dtype)
             for kind in np.unique(kinds):
                 here = kinds == kind
+                # Codes of grey patches by grey atoms serve the coloured atoms: the two are linear
+                # in each other.
                 greys = (atoms[kind] @ LUMA).astype(rows.dtype)
                 codes = sparse_encode(rows[here], greys, alpha=self.alpha, n_jobs=self.n_jobs)
                 made[here] = np.tensordot(codes, atoms[kind], axes=1)

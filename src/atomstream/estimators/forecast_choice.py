@@ -88,6 +88,7 @@ def rolled(
         warnings.simplefilter("ignore", DataWarning)
         origins = range(first, first + n_origins)
         for origin in track(origins, n_origins, "judging forecasts"):
+            # Predicted before the row is learned from, as in use.
             errors.append(model.predict(horizon) - values[origin : origin + horizon])
             model.partial_fit(values[origin : origin + 1])
     return np.array([rms(step) for step in np.stack(errors, axis=1)])
@@ -98,6 +99,7 @@ def baselines(values: NDArray, first: int, n_origins: int, horizon: int) -> Base
     lags = range(1, min(first, LONGEST) + 1)
     naive = np.array([_naive(values, first, n_origins, horizon, lag) for lag in lags])
     means = naive[1:].mean(axis=1)
+    # Of alike ones the first, which is the shortest; lags here begin at 2.
     season = int(np.argmax(means <= ALIKE * np.nanmin(means))) + 2
     return Baselines(naive[0], naive[season - 1], season)
 

@@ -219,6 +219,7 @@ class ImageDictionary(PatchLearning):
             start = filled.reshape(image.shape)
             atoms = self._adapted(start, HOLES_ALPHA) if adapt else self.learner_.components_
             size, step = self.patch_size, min(stride, self.patch_size)
+            # Each round learns from what the last one filled in, the last round at every pixel.
             made = complete_image(start, observed, atoms, size, stride=step, n_jobs=n_jobs)
             filled = np.where(observed, known, made.reshape(observed.shape))
         made = of_type(filled.reshape(image.shape), image)
@@ -237,6 +238,7 @@ class ImageDictionary(PatchLearning):
 
     def _adapted(self, image: NDArray, alpha: float) -> NDArray:
         """Return the atoms after learning from patches of an image, from an empty memory."""
+        # From an empty memory: what the dictionary learned from other images is only the start.
         learner = type(self.learner_).from_components(
             self.learner_.components_, alpha=alpha, n_jobs=self.n_jobs, random_state=0
         )

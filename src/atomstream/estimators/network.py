@@ -258,6 +258,7 @@ class NetworkDictionary(NetworkReconstruction):
         """Yield batches along the chain; its place is kept once the learner has learned them."""
         chain = resolve_chain(self.chain)(network, self.motif_)
         if self.position_ is None or not is_copy(network, self.motif_, self.position_):
+            # Drawn from a copy: if no start is found, the model is as it was.
             rng = deepcopy(self._rng)
             self.position_, self._rng = chain.init(rng), rng
         for _ in range(n_batches):
@@ -267,6 +268,8 @@ class NetworkDictionary(NetworkReconstruction):
             try:
                 yield chain.patches(states)
             finally:
+                # Only once the batch was learned: a step that failed is made from the same place
+                # again.
                 if self._n_steps > n_steps:
                     self._rng, self.position_ = rng, position
 
@@ -286,6 +289,7 @@ class NetworkDictionary(NetworkReconstruction):
                 self.learner_.state_.usage.total if self._n_steps else np.zeros(self.n_components)
             )
             self._totals = np.concatenate([self._totals, usage[None]])
+            # Every second one goes, so that any length of a stream has its halves.
             if len(self._totals) == NOTED:
                 self._totals, self._spacing = self._totals[::2], 2 * self._spacing
 
@@ -299,6 +303,7 @@ class NetworkDictionary(NetworkReconstruction):
     def recent_importance_(self) -> NDArray:
         """As `importance_`, of the last half of the batches, (n_components,)."""
         check_is_fitted(self)
+        # Sums since then are the last half of the batches, to within the spacing.
         half = self._totals[min(self._n_steps // 2 // self._spacing, len(self._totals) - 1)]
         usage = self.learner_.state_.usage.total - half
         return usage / max(usage.sum(), np.finfo(float).tiny)

@@ -69,6 +69,7 @@ class Slices:
 
     def _stored(self, model: Any) -> Batch | None:
         X = self._X
+        # Holes and modes that are joined out of order need the dense way.
         if model.missing or model.axes_.order != tuple(range(len(self._shape) - 1)):
             return None
         if self._rows is None:
@@ -93,6 +94,7 @@ class Slices:
         before = (slice(None),) * self._mode
         read = getattr(self._X, "oindex", self._X)
         for start in range(0, len(order), self._size):
+            # In ascending order, as files are read; the order within a batch does not matter.
             places = np.sort(order[start : start + self._size])
             if self._rows is not None:
                 yield self._sparse(places)
@@ -100,6 +102,7 @@ class Slices:
             part: Any
             if places[-1] - places[0] == len(places) - 1:
                 where: Any = (*before, slice(int(places[0]), int(places[-1]) + 1))
+                # Neighbours are read as one slice.
                 part = self._X[where]
             else:
                 where = (*before, places)
@@ -158,6 +161,7 @@ def _swept(model: Any, slices: Slices) -> float:
     )
     whole: Any = reduce(add, deltas)
     state.memory.absorb(whole, 1.0)
+    # No radius: there is no stream any more whose next batch could disagree.
     replace(algorithm.updater, radius=None).update(state, algorithm.objective, model.clock_)
     return float(whole.objective)
 
@@ -300,6 +304,7 @@ def online_parafac(
     for epoch in range(n_epochs):
         horizon = model.clock_.mass if epoch else np.inf
         if model.max_time is not None:
+            # Each pass gets what is left of the time for all.
             model.set_params(max_time=max(deadline - time.monotonic(), 0.0))
         model.fit_stream(slices.shuffled(rng), n_batches=len(slices), horizon=horizon)
         if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(slices):

@@ -39,6 +39,7 @@ def rows_apart(data: object, model: Any, seed: Any) -> tuple[NDArray, int]:
             "'glauber' to compare ranks."
         )
     network, motif, rng = Network.of(data), Motif.of(model.motif), generator(seed)
+    # Parts that share no node: patches of one say nothing of patches of another.
     size = max(PART_FACTOR * motif.size, network.n_nodes // MAX_PARTS)
     parts = regions_of(network, size, rng)
     if len(parts) < MIN_PARTS:
@@ -53,6 +54,7 @@ def rows_apart(data: object, model: Any, seed: Any) -> tuple[NDArray, int]:
     patches = np.concatenate([block for chain in chains for block in chain.read(0, n)])
     if network.directed:
         return patches, n
+    # Without directions the lower half repeats the upper: hiding one would show it in the other.
     above = np.triu(np.ones((motif.size, motif.size), bool)).ravel()
     return patches[:, above], n
 

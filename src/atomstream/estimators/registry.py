@@ -208,6 +208,7 @@ def resolve_loss(choice: LossChoice) -> Any:
     loss = resolve("loss", choice, LOSSES, "gradient")
     zeros = {"zeros": loss.zeros} if "zeros" in _field_names(loss) else {}
     plain = replace(loss, zeros="floor") if zeros else loss
+    # Beta(2) and "squared" are one loss, which has to take one road through the library.
     member = next((member for family, member in MEMBERS.items() if family == plain), loss)
     return replace(member, **zeros) if "zeros" in _field_names(member) else member
 
@@ -234,6 +235,7 @@ def with_fields(part: Any, **values: tuple[str, Any]) -> Any:
     """
     own = _field_names(part)
     for name, (argument, value) in values.items():
+        # 0 and False ask for nothing, so parts that know no such field may stay as they are.
         if value and name not in own:
             raise ValueError(
                 f"{argument}={value!r} needs a part with a field {name!r}, got {part!r}."
@@ -293,6 +295,7 @@ def resolve_coder(
     named = isinstance(choice, str) or isinstance(part, Auto)
     if isinstance(part, Auto):
         fastest = part.chosen(loss, penalty) if auto is None else auto
+        # The coder itself stands in the algorithm: "auto" is only how it was chosen.
         part = with_fields(fastest, tol=("tol", part.tol))
     if named and "n_jobs" in _field_names(part):
         part = replace(part, n_jobs=effective_n_jobs(n_jobs))

@@ -218,6 +218,8 @@ class TopicModel(LearnerInside):
                 epoch, place = divmod(step, per_pass)
                 rows: Any = slice(place * size, (place + 1) * size)
                 if shuffle:
+                    # Drawn anew for each batch of a pass, so that a resumed run needs no order from
+                    # before.
                     rows = np.random.default_rng((seed, epoch)).permutation(n_documents)[rows]
                 yield counts[rows]
 
@@ -252,6 +254,7 @@ class TopicModel(LearnerInside):
         if "learner_" not in self.__dict__:
             self._start()
         self._check_words()
+        # A hash names its features as words come; counts settle with the first block.
         if self.vectorizer == "hashing" or not self.vocabulary_.ready:
             self.vocabulary_ = self.vocabulary_.learned(block)
         counts = self.vocabulary_.count(block)

@@ -270,6 +270,7 @@ class VideoDictionary(VideoCoding):
         size, n_pixels = self._batch_size, int(np.prod(frames.shape[1:]))
         for epoch in range(self.n_epochs or PASSES):
             order = rng.permutation(n_pixels)  # drawn for earlier passes too: the same as at first
+            # Of a pass under way only the batches that are left.
             first = max(done - epoch * -(-n_pixels // size), 0) * size
             yield from pixel_courses(frames, order[first:], size)
 

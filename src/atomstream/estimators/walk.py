@@ -184,6 +184,7 @@ class RandomWalkFactorization(WalkLearning):
         if "partition_" not in self.__dict__:
             raise ValueError("predict needs a partition; call partition first.")
         numbers = self.index_.find(states)
+        # States that came after the partition have no cluster yet.
         known = np.minimum(numbers, len(self.partition_) - 1)
         return np.where(
             (numbers >= 0) & (numbers < len(self.partition_)), self.partition_[known], -1
@@ -225,7 +226,10 @@ class RandomWalkFactorization(WalkLearning):
         total = sum(float(model.factor_.numbers[2]) for model in models)
         n_steps = sum(model.n_steps_ for model in models)
         made.factor_.numbers = np.array([n_steps, models[nearest].factor_.numbers[1], total, total])
+        # As if this basis had been the iterate all along: the average is P over the sum of the
+        # weights.
         made.factor_.P = made.factor_.Q * total
+        # Half, for `factors_` doubles it: W holds both factors over the root of 2.
         made.factor_.energy = np.diag(models[nearest].singular_values_) * total / 2
         made.index_ = models[nearest].index_
         made.visits_ = np.sum([model.visits_ for model in models], axis=0)
@@ -244,7 +248,9 @@ class RandomWalkFactorization(WalkLearning):
                 f"n_components={factor.Q.shape[1]} is more than the {m} states that were seen."
             )
         W = factor.average() if self.averaging and factor.numbers[2] > 0 else factor.iterate()
+        # Rows beyond m are room for states that have not come.
         sides = [orthonormal(half[:m]) for half in np.split(W, 2)]
+        # The update finds a subspace; the small problem turns its basis into singular vectors.
         turned, values, back = np.linalg.svd(2 * factor.energy / max(factor.numbers[3], 1e-300))
         left, right = sides[0] @ turned, sides[1] @ back.T
         power = 0.5 if self._scaling == "stationary" else 1.0
