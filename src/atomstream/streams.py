@@ -109,6 +109,7 @@ class CubeRows:
             Rows, counted from the first one there.
         """
         inner = math.prod(self.sample_shape[len(before) + 1 :])
+        # Whole steps in the middle are read as one slab; what sticks out at both ends comes apart.
         first, last = -(-start // inner), stop // inner  # whole steps along the next axis
         if first > last:  # the rows lie within one step
             yield from self._parts((*before, last), start - last * inner, stop - last * inner)
@@ -242,6 +243,7 @@ def patches(
         which = np.searchsorted(counts, drawn, side="right")
         yield np.concatenate(
             [_drawn(view, drawn[which == i], center) for i, view in enumerate(views)]
+            # Back into the order in which they were drawn, not image by image.
         )[np.argsort(np.argsort(which, kind="stable"), kind="stable")]
         left -= len(drawn)
 

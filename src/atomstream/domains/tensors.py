@@ -130,6 +130,7 @@ class Axes:
             coords = (rows.row, *(places[mode] for mode in range(len(self.shape))))
             return sp.coo_array((rows.data, coords), shape=(rows.shape[0], *self.shape))
         X = rows.reshape(len(rows), *(self.shape[mode] for mode in self.order))
+        # The inverse of the order in which modes were flattened.
         return X.transpose(0, *(place + 1 for place in np.argsort(self.order)))
 
     def label(self, loadings: Sequence[NDArray]) -> list[Any]:

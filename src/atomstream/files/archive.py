@@ -61,9 +61,11 @@ def write_archive(path: str | Path, content: Any, arrays: list[NDArray]) -> None
         raise TypeError(
             f"The settings take {len(header)} bytes in {len(stored)} arrays; too many to be saved."
         )
+    # The digest covers the prefix too, with zeros in its own place.
     blank = PREFIX.pack(MAGIC, FORMAT, len(stored), len(header), bytes(32))
     digest = hashlib.sha256(blank + header)
     for array in stored:
+        # Little-endian, whatever this machine has.
         digest.update(_bytes(array))
     with whole_file(path) as file:
         file.write(PREFIX.pack(MAGIC, FORMAT, len(stored), len(header), digest.digest()))
@@ -83,6 +85,7 @@ def read_archive(path: str | Path) -> tuple[Any, list[NDArray]]:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         prefix = _read_prefix(file, size, path)
+        # Before anything is parsed or any memory is spent on what the file claims.
         _check_digest(file, prefix, path)
         file.seek(PREFIX.size)
         content, table = _read_header(file.read(prefix.header), path)

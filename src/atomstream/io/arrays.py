@@ -151,6 +151,7 @@ class _Stored:
         if self._by_columns:
             return self.whole[index]
         first, *others = index if isinstance(index, tuple) else (index,)
+        # Rows of an array stored by rows lie side by side: one seek and one read.
         start, stop, _ = first.indices(self.shape[0])
         width = math.prod(self.shape[1:])
         part = self._read(start * width, stop * width).reshape(-1, *self.shape[1:])
@@ -195,6 +196,7 @@ def read_matrix_market(path: Path) -> Any:
                 raise InputError(f"{path} holds zero bytes, needed are lines of text.")
         file.seek(0)
         _check_claims(path, file, size)
+        # scipy's parser wants an end behind the last line too.
         if last != b"\n":
             file.seek(0)
             return mmread(io.BytesIO(file.read() + b"\n"))
@@ -258,6 +260,7 @@ def _members(path: Path) -> dict[str, _Stored]:
             member = members[name] = _Stored(f"{path}:{name}", archive.open(info))
             claimed = member.size * member.dtype.itemsize
             held = min(info.file_size, DENSEST * info.compress_size + CHUNK)
+            # Before memory is spent: an archive of a few bytes may claim any size.
             if claimed > held:
                 raise InputError(
                     f"{path} claims {size_of(claimed)} in {name!r} and holds at most "
@@ -294,6 +297,7 @@ def _sparse(path: Path, members: dict[str, _Stored]) -> Source:
         raise InputError(
             f"{path} is a sparse array of shape {shape}, needed is (n_samples, n_features)."
         )
+    # Older files of scipy do not say; the number of pointers tells rows from columns.
     if kind is None:
         kind = "csr" if members["indptr"].size == shape[0] + 1 else "csc"
     if kind == "csr":
@@ -324,6 +328,7 @@ class _SparseRows(_Array):
         """Yield blocks of rows of about the same number of entries."""
         n_rows = self.n_rows or 0
         entry_bytes = self._values.dtype.itemsize + self._columns.dtype.itemsize
+        # Of a typical row, by which blocks are cut; a dense one makes a block larger.
         mean = int(self._pointers[-1] // n_rows + 1) * entry_bytes
         for rows in row_blocks(n_rows, start, mean):
             entries = slice(int(self._pointers[rows.start]), int(self._pointers[rows.stop]))

@@ -185,6 +185,7 @@ class DocumentFile(Input):
                 f"{', '.join(header)}."
             )
         places = chosen(header, [*columns, *names], self.name)
+        # The number of a line is that of its end, for quoted fields may hold several.
         for row in rows:
             if row:
                 text, *labels = (row[place] if place < len(row) else "" for place in places)

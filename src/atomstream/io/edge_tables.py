@@ -122,6 +122,8 @@ class EdgeTable(NamedTuple):
                 f"columns called source and target; got {len(names)} columns."
             )
         tail, head = ends or (0, 1)
+        # The column that is asked for, else the usual name in any letters, else the third by its
+        # place.
         others = [place for place in range(len(names)) if place not in (tail, head)]
         named = [place for place in others if names[place] == options.weight]
         if options.weight == WEIGHT:
@@ -289,6 +291,7 @@ def _literal(path: Path, number: int, text: str) -> dict[str, Any]:
 
 def _delimiter(lines: Sequence[_Line], options: EdgeOptions, path: Path) -> str:
     """Return the sign that more than half of the lines have; a blank where none is."""
+    # Quoted fields may hold any sign.
     texts = [re.sub('"[^"]*"', "", line.text) if '"' in line.text else line.text for line in lines]
     for sign in DELIMITERS:
         if sign == options.decimal or 2 * sum(sign in text for text in texts) <= len(texts):

@@ -122,6 +122,7 @@ def _from_table(table: EdgeTable, options: EdgeOptions) -> Entries:
     tails, heads, weights = table.edges(options)
     places: dict[Any, int] = {}
     pairs = zip(tails, heads, strict=True)
+    # Numbered as they appear, so that one file gives one network whatever it is hashed by.
     ends = [places.setdefault(end, len(places)) for pair in pairs for end in pair]
     rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     shape = len(places), len(places)

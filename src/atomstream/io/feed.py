@@ -155,11 +155,15 @@ class Feed:
 
     def _blocks(self, start: Position) -> Iterator[_Held]:
         """Yield the blocks that the reading thread has read."""
+        # Rows of a live stream cannot be read again, so next to none are taken before they are
+        # learned.
         ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)
         given_up = threading.Event()
 
         def put(item: Any) -> bool:
             """Put an item into the queue; return False if nobody waits for it any more."""
+            # Waits in short turns, so that a reader whose batches nobody takes any more comes to
+            # its end.
             while not given_up.is_set():
                 try:
                     ready.put(item, timeout=PATIENCE)
@@ -174,6 +178,8 @@ class Feed:
                 for number in range(start.source, len(self.sources)):
                     row = start.row if number == start.source else 0
                     for block in self.sources[number].blocks(row, start.epoch):
+                        # A golden-ratio step apart: ids of long inputs run into each other only by
+                        # chance.
                         ids = block.ids.astype(np.uint64) + np.uint64(number * SPREAD % 2**64)
                         part = Block(block.X, ids, block.labels)
                         if not put(_Held(part, Position(start.epoch, number, row))):
@@ -182,6 +188,7 @@ class Feed:
                         if self._stop.is_set():
                             return
                 put(_END)
+            # Handed over whatever it is: who waits for rows must not wait forever.
             except BaseException as error:
                 put(error)
 
@@ -295,6 +302,7 @@ class Holdout:
         if not self.share:
             return np.zeros(X.shape[0], bool)
         bound = int(self.share * ALL)  # keys are spread evenly: this share of them is below it
+        # Once it is full, only keys below the largest that is held can come in.
         if len(self.keys) >= _room(X):
             bound = min(bound, int(self.keys.max()))
         return _mixed(ids, self.seed) <= np.uint64(bound)

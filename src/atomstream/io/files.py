@@ -28,6 +28,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     the machine. If the body raises, the temporary file is removed.
     """
     path = Path(path)
+    # In the same folder, for a file is renamed at once only within one file system.
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}{PART}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
@@ -35,11 +36,14 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        # The content is on disk before the name is: after a crash there is the old file or the new
+        # one.
         os.replace(part, path)
     except BaseException:
         with suppress(OSError):
             part.unlink()
         raise
+    # And the name itself, which lies in the folder.
     sync_folder(path.parent)
 
 

@@ -47,6 +47,7 @@ class Pictures(Source):
         self.paths = self.files = paths
         self._size, self._center, self._seed = size, options.center, options.seed
         heads = [_head(path) for path in paths]
+        # Pixels as stored, and twice as floats of four bytes.
         for path, head in zip(paths, heads, strict=True):
             need(head.height * head.width * (3 if head.color and not grey else 1) * 9, str(path))
         for path, head in zip(paths, heads, strict=True):
@@ -70,6 +71,7 @@ class Pictures(Source):
         for number, group in enumerate(self._groups(epoch)):
             n_rows = int(self._counts[group].sum())
             if row + n_rows > start:
+                # A generator for each group: a resumed pass needs none of those before it.
                 rng = np.random.default_rng((self._seed, epoch, 1, number))
                 yield from self._mixed(group, rng, start - row)
             row += n_rows
@@ -81,12 +83,14 @@ class Pictures(Source):
         return f"{Path(self.paths[image]).name}, row {row}, column {column}"
 
     def _groups(self, epoch: int) -> list[NDArray]:
+        # Images of a group are in memory together, and their patches are mixed.
         order = np.random.default_rng((self._seed, epoch, 0)).permutation(len(self.paths))
         cuts = np.flatnonzero(np.diff(np.cumsum(self._pixels[order]) // GROUP_PIXELS)) + 1
         return np.split(order, cuts)
 
     def _mixed(self, group: NDArray, rng: np.random.Generator, start: int) -> Iterator[Block]:
         """Yield the mixed patches of a group of images, from patch ``start`` on."""
+        # Without replacement: no patch comes twice in a pass.
         drawn = [rng.choice(self._places[i], self._counts[i], replace=False) for i in group]
         which = np.repeat(np.arange(len(group)), self._counts[group])
         order, places = rng.permutation(len(which)), np.concatenate(drawn)

@@ -64,12 +64,14 @@ def chunks_of(fill: Callable[[memoryview], int], name: str) -> Iterator[memoryvi
         if end:
             _check_line_ends(buffer, end, name)
             yield memoryview(buffer)[:end]
+            # The beginning of the next line moves to the front.
             buffer[: filled - end] = buffer[end:filled]
             filled -= end
         elif filled > MAX_LINE_BYTES:
             raise InputError(
                 f"{name} has a line of more than {MAX_LINE_BYTES} bytes; it is not a table."
             )
+        # One line fills all of it, so it is doubled.
         elif filled == len(buffer):
             buffer = buffer + bytes(filled)
     if filled:
@@ -94,6 +96,7 @@ def standard_input(room: memoryview) -> int:
     Python's own buffer is not used, because its lock would delay the end of the program.
     """
     data = os.read(0, len(room))
+    # What is there without waiting comes too: fewer and larger blocks.
     while data and len(data) < len(room) and select.select([0], [], [], 0)[0]:
         more = os.read(0, len(room) - len(data))
         if not more:
@@ -203,6 +206,7 @@ def head_of(sample: str, name: str, decimal: str = ".") -> Head:
         raise InputError(f"{name} has no lines.")
     if "\0" in sample:
         raise InputError(f"{name} holds zero bytes, needed are lines of text.")
+    # The sign that the first line has most often outside of quotes parts the fields.
     unquoted = re.sub(r'"[^"]*"', "", lines[0])
     others = max(";\t|", key=unquoted.count)
     # A comma between quoted fields is a delimiter even where it is the decimal sign.

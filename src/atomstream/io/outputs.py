@@ -88,6 +88,7 @@ def _cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = printable(value)
+    # An apostrophe makes it a text again; numbers with a sign are no formulas.
     return f"'{text}" if text[:1] in COMPUTED and not _is_number(text) else text
 
 
@@ -159,6 +160,7 @@ def _parquet(file: BinaryIO, columns: Columns) -> Iterator[Write]:
 
         def write(labels: Labels, values: NDArray) -> None:
             """Write a block of rows, whose names keep the types of the first block."""
+            # The first block fixes the types, as a Parquet file has one schema.
             named = [_arrow(part) for part in labels]
             to = writer([part.type for part in named])
             try:

@@ -115,6 +115,7 @@ def read_series(
     for block in table.blocks(0, 0):
         blocks.append(block.X)
         times += [field.strip() for part in block.labels[-1:] for field in part]
+        # Checked with every block, for packed lines may stand for any number.
         held = 2 * sum(block.nbytes for block in blocks)  # once apart, once together
         need(held + BYTES_PER_TIME * len(times), str(path))
     values, name = np.concatenate(blocks), table.row_names[-1] if table.row_names else "row"

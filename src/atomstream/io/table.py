@@ -120,6 +120,7 @@ class TextTable(Table):
                 if header:  # the first line that is not blank
                     head, _, chunk = bytes(chunk).lstrip(lines.BLANKS).partition(b"\n")
                     header = not head
+                # Counting lines is far cheaper than parsing them.
                 n_rows = _n_rows(chunk) if row < start else 0
                 if row + n_rows <= start and row < start:
                     row += n_rows
@@ -138,6 +139,7 @@ class TextTable(Table):
             lines.BLANKS
         ):  # tabs alone are empty fields
             return
+        # All lines at once where they are good; only a chunk with a bad one is read line by line.
         if (found := self._converted(chunk)) is not None:
             yield found
             return
@@ -154,6 +156,7 @@ class TextTable(Table):
                 failure = self._refusal(error, row + len(numbers))
                 if not self._skip:
                     break
+                # A bad line that is passed over keeps its number: it stands for a row of nothing.
                 numbers.append([np.nan] * self.n_features)
             labels.append([fields[i] if i < len(fields) else "" for i in self._labels])
         # Good lines before a bad one are learned where they cannot be read again.
@@ -216,6 +219,7 @@ class DelimitedTable(TextTable):
         head = head_of(sample, self.name, options.decimal)
         width = len(head.names)
         need(BYTES_PER_COLUMN * width, f"{self.name}, with {counted(width, 'column')},")
+        # A first column without a name is the index that pandas writes.
         own = [0] if head.names[0] == "" and "" not in options.columns else []
         self._choose(head.names, options, own, head.rows)
         lenient = options.skip or self.live
@@ -316,6 +320,7 @@ class ParquetTable(Table):
         self.n_rows = about.num_rows
         groups = [about.row_group(i) for i in range(about.num_row_groups)]
         self.group_rows = [group.num_rows for group in groups]  # which are read as wholes
+        # A row group is decoded as a whole, beside what it is decoded from.
         largest = max((group.total_byte_size for group in groups), default=0)
         need(2 * largest + BYTES_PER_COLUMN * self.n_features, self.name)
         if not self.n_rows:
@@ -340,6 +345,7 @@ class ParquetTable(Table):
                 X, labels = _split(new, self.n_features)
                 yield numbered(X, max(row, start), labels)
             row += len(batch)
+        # The footer of a file may claim anything.
         if row != self.n_rows:
             raise InputError(f"{self.name} claims {self.n_rows} rows and holds {row}.")
 

@@ -113,10 +113,12 @@ def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
     if not len(seen):
         raise ValueError("No gene varies from cell to cell; are these counts?")
     dispersion = np.log(variance[seen] / mean[seen])
+    # Genes are compared with those of similar means: dispersion falls with the mean by itself.
     score = np.empty(len(seen))
     n_bins = min(BINS, max(len(seen) // MIN_GENES_PER_BIN, 1))
     for members in np.array_split(np.argsort(mean[seen], kind="stable"), n_bins):
         centred = dispersion[members] - np.median(dispersion[members])
+        # The median absolute deviation, which a few strongly varying genes do not move.
         spread = np.median(np.abs(centred))
         score[members] = centred / (spread if spread > 0 else 1.0)
     places = np.sort(seen[np.argsort(-score, kind="stable")[:wanted]])
@@ -166,6 +168,7 @@ def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.cs
 def scaled(data: Any, genes: Genes, size: int, start: int = 0) -> Iterator[sp.csr_array]:
     """Yield the cells from one on in blocks, as `batches` does."""
     scale = sp.diags_array(1 / genes.deviation)
+    # Whole batches a block, so that no batch reaches across two.
     for block in blocks(data, max(BLOCK_CELLS // size, 1) * size, start):
         rows = sp.csr_array(block[:, genes.places] @ scale, dtype=np.float32)
         for first in range(0, rows.shape[0], size):

@@ -48,6 +48,7 @@ def annotate(data: Any, model: Any, genes: Genes, *, key: str = "programs") -> N
     programs = np.full((data.n_vars, usages.shape[1]), np.nan)
     deviation = np.full(data.n_vars, np.nan)
     deviation[genes.places] = genes.deviation
+    # Learned in standard deviations, and given in counts.
     programs[genes.places] = (model.components_ * genes.deviation).T
     data.obsm[f"X_{key}"] = usages / np.where(totals > 0, totals, 1)
     data.obs[f"{key}_total"] = totals[:, 0]
@@ -144,8 +145,10 @@ def _on_all_genes(data: Any, usages: NDArray, shares: NDArray) -> tuple[NDArray,
         start = cells.stop
     mean = total / n_cells
     deviation = np.sqrt(np.maximum(squares / n_cells - mean**2, 0))
+    # Sums of (x - mean) times usage, from the sums of x times usage.
     centred = by_usage - np.outer(mean, usages.sum(axis=0))
     centred /= np.where(deviation > 0, deviation, 1)[:, None]
+    # Least squares of standardized genes on usages, by the normal equations.
     scores: NDArray = np.linalg.pinv(usages.T @ usages) @ centred.T
     # Least squares with the triangle R of the shares: R'R is their Gram matrix.
     triangle: NDArray = scipy.linalg.qr(shares, mode="economic")[1]

@@ -116,13 +116,16 @@ def change_points(
         if stop - start < 2 * min_size:
             continue
         scores = normal_scores(series[start:stop])
+        # Gains of all series add up where they change together.
         each = series_gains(scores[None], min_size)[0]
         here = each.sum(axis=1)
         gains = here if stop - start == len(series) else gains
         place = int(here.argmax())
         if here[place] <= 0:
             continue
+        # Surrogates keep what neighbours have to do with each other within a block.
         size = _block_length(scores, place, min_size) if block is None else block
+        # Eight blocks at least, or surrogates would hardly differ from the series.
         best = _surrogates(scores, min(size, -(-len(scores) // 8)), min_size, n_draws, rng)
         p_value, alone = _p_value(np.array([here.max(), each.max()]), best)
         place = int(each.max(axis=1).argmax()) if alone else place
@@ -137,6 +140,7 @@ def change_points(
 
 def normal_scores(series: NDArray) -> NDArray:
     """Return the normal quantile of the rank of each value in its series; ties share a rank."""
+    # Half a rank off, for the quantiles of 0 and 1 are infinite.
     return ndtri((rankdata(series, axis=0) - 0.5) / len(series))
 
 
@@ -158,6 +162,7 @@ def series_gains(series: NDArray, min_size: int) -> NDArray:
     sums, squares = (
         np.cumsum(part, axis=1)[:, min_size - 1 : n - min_size] for part in (scaled, scaled**2)
     )
+    # Variances of both sides; of a normal law the gain is half of the fall of n log(variance).
     left = squares / before - (sums / before) ** 2
     right = (n - squares) / (n - before) - (sums / (n - before)) ** 2
     left, right = np.log(np.maximum(left, MIN_SPREAD)), np.log(np.maximum(right, MIN_SPREAD))
@@ -172,6 +177,7 @@ def _p_value(found: NDArray, best: NDArray) -> tuple[float, bool]:
 
     The series itself, first, counts as one of them; ``best`` is of shape (n_draws, 2).
     """
+    # The series itself is one of the pool: no p-value is 0.
     pool = np.vstack([found, best])
     ranks = np.column_stack([len(pool) - np.searchsorted(np.sort(part), part) for part in pool.T])
     joint = ranks.min(axis=1)
@@ -189,6 +195,7 @@ def _block_length(scores: NDArray, place: int, min_size: int) -> int:
     times, standing = np.ones(rest.shape[1]), np.ones(rest.shape[1], dtype=bool)
     for lag in range(1, n // 4):
         correlation = (rest[lag:] * rest[:-lag]).sum(axis=0) / energy
+        # Once a correlation is within its noise, larger lags of that series no longer count.
         standing &= correlation > 1 / np.sqrt(n)
         if not standing.any():
             break
@@ -213,6 +220,7 @@ def _surrogates(
     for first in range(0, n_draws, several):
         n_sets = min(several, n_draws - first)
         starts = rng.integers(n, size=(n_sets, -(-n // block), 1))
+        # Blocks run around the end (circular bootstrap), so that all times are equally likely.
         places = ((starts + np.arange(block)) % n).reshape(n_sets, -1)[:, :n]
         each = series_gains(scores[places], min_size)
         best[first : first + n_sets, 0] = each.sum(axis=2).max(axis=1)

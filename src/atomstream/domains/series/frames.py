@@ -201,6 +201,7 @@ def n_shared(table: Table, other: Table) -> int:
     if dates is not None and others is not None and dates.dtype.kind == others.dtype.kind:
         same = np.isin(dates, others)
     else:
+        # Adding 0 turns -0 into 0, whose bytes differ.
         held = {row.tobytes() for row in other.values + 0.0 if not np.isnan(row).all()}
         same = np.array([row.tobytes() in held for row in table.values + 0.0])
     return int(np.flatnonzero(np.append(True, same))[-1])
@@ -245,6 +246,8 @@ def _labels(index: Any, name: str) -> tuple[NDArray, str, bool]:
     if getattr(index, "tz", None) is not None:
         shown = index.tz_localize(None).to_numpy()
         of_day = shown - shown.astype("M8[D]")
+        # Days by local time are 23 or 25 hours long where clocks change, and steps of hours are
+        # not.
         wall = bool((of_day == of_day[0]).all())  # days and longer steps keep the local time
         labels = shown if wall else index.tz_convert("UTC").tz_localize(None).to_numpy()
         return labels, str(index.tz), wall

@@ -146,6 +146,7 @@ def _months(labels: NDArray) -> int:
 
 
 def _month_ends(labels: NDArray) -> int:
+    # The day after a month's end is the first of the next, whatever the length of the month.
     return _months(labels + DAY) if (labels == labels.astype("M8[D]")).all() else 0
 
 

@@ -134,6 +134,8 @@ class MovingAverage(_SeriesTransformer):
         values = np.concatenate([known, values])
         for row in range(len(known), len(values)):
             before = values[max(0, row - self.size + 1) : row]
+            # The mean times its number less the values before: each row needs those that were
+            # undone first.
             values[row] = values[row] * (len(before) + 1) - before.sum(axis=0)
         return values[len(known) :]
 
@@ -211,6 +213,7 @@ class NonnegativeScaler(_SeriesTransformer):
 
     def _transformed(self, values: NDArray) -> NDArray:
         self._check_range(values)
+        # Values below those of `fit` would be negative.
         return np.maximum((values - self.low_) / self.scale_, 0)
 
     def _undone(self, values: NDArray) -> NDArray:

@@ -88,6 +88,7 @@ def _equal_or_given(times: NDArray, bins: int | ArrayLike | None) -> tuple[NDArr
     if len(edges) < 2:
         raise ValueError("bins must be a number of bins or at least two edges.")
     place = np.searchsorted(edges, numbers, side="right") - 1
+    # The last bin holds its right edge too, as NumPy's histograms have it.
     place = np.where(numbers == edges[-1], len(edges) - 2, place)
     starts = (
         edges[:-1].astype(np.int64).astype("datetime64[s]")
@@ -131,6 +132,7 @@ class TopicsOverTime:
             raise ValueError(
                 f"There are {len(shares)} documents and {len(times)} times; give one for each."
             )
+        # A document of which no word is known says nothing of its span.
         known = shares.any(axis=1) & (span >= 0)
         counts = np.bincount(span[known], minlength=len(starts))
         sums = np.stack(

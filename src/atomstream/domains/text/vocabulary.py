@@ -152,10 +152,12 @@ class Vocabulary:
             raise ValueError(
                 f"No word of the {n_documents} documents is left: all are stop words or too rare."
             )
+        # The most frequent ones, ties by the alphabet, and then in its order: no set decides.
         kept = sorted(sorted(frequent, key=lambda word: (-counts[word], word))[: self.n_features])
         factors = None
         if self.kind == "tfidf":
             often = np.array([containing[word] for word in kept], dtype=float)
+            # scikit-learn's smoothed form, so that both give the same numbers.
             factors = np.log((1 + n_documents) / (1 + often)) + 1
         return replace(self, names=np.array(kept, dtype=object), weights=factors)
 
@@ -219,6 +221,7 @@ class Vocabulary:
 
     def _weighted(self, X: sp.csr_array) -> sp.csr_array:
         X.data *= np.asarray(self.weights)[X.indices]
+        # Documents have length one; one without a known word stays at zero.
         norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         X.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(X.indptr))
         return X
@@ -238,6 +241,8 @@ class Vocabulary:
         names = np.full(n, "", dtype=object) if self.names is None else self.names.copy()
         votes = np.zeros(n) if self.weights is None else np.array(self.weights)
         words = list(counts)
+        # Boyer and Moore's majority vote: a feature is named by the word that most of its counts
+        # come from.
         for word, feature in zip(words, self._hashed(words), strict=True):
             name, often = word[:LONGEST], counts[word]
             if names[feature] == name:

@@ -109,6 +109,7 @@ def word_adjacency(
     for piece in _places(pieces, numbers):
         tokens = np.concatenate([before, piece], axis=1)
         counts = counts + _near(tokens, before.shape[1], window, decay, len(listed))
+        # The last words of a piece have their followers in the next one.
         before = tokens[:, -window:]
     if not counts.nnz:
         raise ValueError(
@@ -148,6 +149,7 @@ def _near(tokens: NDArray, n_before: int, window: int, decay: float, n_words: in
         start = max(n_before - distance, 0)
         tail, head = word[start:-distance], word[start + distance :]
         together = sentence[start:-distance] == sentence[start + distance :]
+        # A pair never reaches across the end of a sentence.
         good = (tail >= 0) & (head >= 0) & together
         parts.append((tail[good], head[good], np.full(int(good.sum()), decay ** (distance - 1))))
     if not parts:
