@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before, code = compiling(), _answer(arguments)
     # An interrupt leaves compilers at work, for which an exit would wait; and if it came while
     # source text was executed, as in imports, Python would end by the signal and not with the code.
+    # Both streams are flushed by hand, for an exit at once runs no cleanup.
     if compiling() - before or (arguments is None and code == INTERRUPTED):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -62,6 +63,7 @@ def _answer(arguments: Sequence[str] | None) -> int:
     except (InputError, ModelFileError, IncompatiblePartsError) as error:
         return _complain(str(error), BAD_INPUT)
     except (click.Abort, KeyboardInterrupt) as error:
+        # Click turns an interrupt into its own Abort and keeps ours as the cause.
         ended = isinstance(error, Terminated) or isinstance(error.__cause__, Terminated)
         return _complain("Interrupted.", TERMINATED if ended else INTERRUPTED)
     except BrokenPipeError:  # whoever read the results has seen enough
@@ -75,6 +77,7 @@ def _answer(arguments: Sequence[str] | None) -> int:
 def _complain(sentence: str, code: int) -> int:
     from atomstream.io.outputs import printable
 
+    # One line, whatever the text holds: logs and scripts read lines.
     click.echo(f"Error: {printable(' '.join(sentence.split()))}", err=True)
     return code
 
@@ -169,6 +172,7 @@ class _Bar:
 
     def _draw(self, now: float) -> None:
         if self._drawn is None:
+            # Made late: loading what draws takes longer than most commands.
             self._drawn = _drawn(self._text, self._n_items)
         console = self._drawn.console
         if console.is_terminal:
@@ -181,6 +185,7 @@ class _Bar:
     def _line(self, now: float) -> str:
         if not self._n_items:
             return f"{now - self._began:.0f} s"
+        # At the mean pace so far: batches cost the same, but for the first ones, which compile.
         left = (now - self._began) * (self._n_items - self._n_done) / self._n_done
         return f"{100 * self._n_done / self._n_items:.0f} %, {left:.0f} s left"
 

@@ -34,8 +34,10 @@ class _Group(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command by its name; each but a group can limit the memory for reading."""
         command = self._named(ctx, name)
+        # A group has no work of its own that could be limited.
         if command is None or isinstance(command, click.Group):
             return command
+        # A command is made once and found many times; the option must not be added twice.
         if MAX_MEMORY not in (option for each in command.params for option in each.opts):
             command.params.append(max_memory_option())
         return command

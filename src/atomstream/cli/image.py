@@ -39,6 +39,7 @@ _LEARNED = [
 
 def _learned(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say which dictionary is used."""
+    # Decorators apply from the last to the first: reversed, the help lists them in order.
     for option in reversed(_LEARNED):
         command = option(command)
     return command
@@ -81,6 +82,8 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
         raise InputError(
             f"{mask} has {white.shape} pixels, {picture} has {pixels.shape[:2]}; they must agree."
         )
+    # Learned from the picture with its holes filled roughly: patches that are whole are few where
+    # holes are many.
     model = _model(how, checked_aloud(mask, lambda: images.first_guess(pixels, white)))
     write_image(out, checked_aloud(picture, lambda: model.inpaint(pixels, white)))
     return print_facts({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
@@ -102,6 +105,7 @@ def _loaded(path: Path) -> ImageDictionary:
     """Return the dictionary of patches in a run or a model file."""
     record = open_record(path)
     shape = look_of(record.model).files.patch_shape(record)
+    # A run on patches by `learn` holds a bare dictionary, which has the atoms but not the methods.
     if isinstance(record.model, ImageDictionary):
         return record.model
     with naming_source(path):

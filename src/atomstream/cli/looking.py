@@ -64,6 +64,7 @@ def encode(
     """
     record = open_record(run)
     look, writer = look_of(record.model), code_writer(out)
+    # Before hours of coding: the result must not overwrite an input.
     check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
     if ids and not look.files.has_ids:
         kind = f"{run} has learned from {look.files.learned_from}"
@@ -77,6 +78,8 @@ def encode(
         record = replace(record, skips=on_bad_line == "skip")
     encoded, n_rows, n_skipped = look.files.encode(record, inputs, ids), 0, 0
     edits = replace(edits_of(record), n_atoms=encoded.n_atoms)
+    # Merging and rejecting is for atoms that were looked at in a report; others are written as they
+    # are.
     edits = edits if look.files.has_ids else replace(edits, made={})
     names, columns = edits.columns(encoded.atom), encoded.labels
     with (
@@ -120,8 +123,10 @@ def inspect(run: Path, as_json: bool) -> int:
     record = open_record(run)
     look = look_of(record.model)
     with making_sense(run):
+        # Ten rows fit on a screen together with the facts.
         figures, table = look.quality(record), edited_table(record, 10)
         facts = {} if as_json else look.facts(record)
+    # Machines get numbers and no sentences.
     if as_json:
         keys = (table.name, *table.columns)
         rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
@@ -138,6 +143,7 @@ def inspect(run: Path, as_json: bool) -> int:
     width = max(map(len, facts))
     for name, value in facts.items():
         room = WIDTH - width - 4
+        # Long values go on below themselves, so that names stay a column.
         lines = wrap(str(value), room, break_long_words=False, break_on_hyphens=False) or [""]
         click.echo(printable(f"  {name:<{width}}  {lines[0]}"))
         for line in lines[1:]:
@@ -196,6 +202,7 @@ def report(run: Path, as_json: bool) -> int:
     with making_sense(run):
         lives = lives_of(record.history, record.notes)
         page = write_page(record, record.results, record.path.resolve().name)
+    # Needs at least two snapshots, which a short run has not.
     if lives.moments:
         write_table(record.results / LIVES, lives.columns, lives.rows())
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
@@ -229,6 +236,7 @@ def edit(run: Path, edits: Path, as_json: bool) -> int:
     with making_sense(run):
         found = read_edits(edits, n_atoms_of(record))
     identity = record.notes.get("run", "")
+    # A list made by hand has no run and no step, and is taken as meant.
     if found.run and identity and found.run != identity:
         raise InputError(f"{edits} was made from the report of another run than {run}.")
     steps = int(record.learner.n_steps_)

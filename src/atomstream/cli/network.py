@@ -117,10 +117,12 @@ def denoise(
 
 
 for command in (reconstruct, denoise):
+    # Before the last, which is --json: the order of help is what to do, how to read, how to print.
     command.params[-1:-1] = options_of(edge_reading)
 
 
 def _network(record: Record, edges: Path | None, reading: dict[str, Any]) -> Network:
+    # Those left out follow the run, which may have read its own network with others.
     options = {name: value for name, value in reading.items() if value is not None}
     return network_of(record, edges, **options)
 

@@ -65,6 +65,7 @@ def max_memory_option() -> click.Option:
     def allow(ctx: click.Context, _param: click.Parameter, value: float | None) -> None:
         """Set the limit until the command ends."""
         if value is not None:
+            # A context variable: a test or a program may call several commands in one process.
             before = max_memory.set(int(value))
             ctx.call_on_close(lambda: max_memory.reset(before))
 

@@ -63,12 +63,15 @@ def learning_command(task: str, name: str) -> click.Command:
         values: dict[str, Any] = {}
         if config is not None:
             values = as_input_error(config, lambda: read_settings(config, settings_type))
+        # Options over the file: what is typed now is what is meant now.
         values |= given(settings_type, options)
         if names not in (None, ()):
             values["inputs"] = list(names) if kind.many else [names]
         settings = as_input_error("settings", lambda: settings_type(**values))
+        # Absolute, so that the run can be resumed from another folder.
         places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
         settings = as_input_error("settings", lambda: settings.placed(tuple(places)))
+        # Before inputs are opened, which may take minutes; asked again when the folder is held.
         folder.check_free()
         run = Run(folder, checked_aloud("settings", lambda: task_of(kind, settings)))
         _listen(run, on_alarm, metrics)
@@ -119,6 +122,7 @@ def _listen(run: Run, on_alarm: str | None, metrics: Path | None) -> None:
         tell = alarm_command(on_alarm)
         path = str(run.folder.path)
         run.listeners.append(lambda facts: tell({"run": path, **facts}))
+    # Now rather than as a warning at the first write.
     if metrics is not None and not metrics.parent.is_dir():
         raise InputError(f"--metrics {metrics}: there is no folder {metrics.parent}.")
     run.metrics = metrics
@@ -139,6 +143,7 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
     for words, task in learning.items():
         kind = task_named(task)
         for option in options_of(kind.settings_type):
+            # Kinds share goals, such as epochs: one option serves all of them.
             if kind.goal and option.name == kind.goal:
                 goals[kind.goal] = option
                 commands.setdefault(kind.goal, []).append(" ".join(words))
@@ -164,9 +169,11 @@ def _resume(
     """Go on with a run, further than it was asked to at first where a goal is given."""
     folder = RunFolder(run)
     folder.check()
+    # From the first reading on: another process must not go on with the same run meanwhile.
     with folder.writing():
         kind, settings = folder.task(), folder.settings()
         for name, value in goals.items():
+            # The options of all kinds are there; those not given are None.
             if value is None:
                 continue
             if name != kind.goal:
@@ -184,6 +191,7 @@ def _resume(
             folder.load(),
         )
         _listen(resumed, on_alarm, metrics)
+        # Before the run is restored: its position counts rows of the inputs as they were.
         folder.check_inputs(resumed.task.sources)
         if found is not None:
             model, notes, complaints = found
@@ -192,6 +200,7 @@ def _resume(
             with making_sense(run):
                 resumed.restore(model, notes)
         _check_goal(run, kind, settings, resumed.task)
+        # Only now, when nothing was refused: a mistyped goal leaves the run as it was.
         folder.write_settings(settings)
         if STANDARD_INPUT in settings.inputs:
             click.echo("Standard input cannot be read again: continuing with what comes.", err=True)
@@ -207,6 +216,7 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
     goal = getattr(settings, kind.goal)
     if goal is None:
         return
+    # Just at the goal is complete, with nothing in a further pass.
     if done > goal or (done == goal and any(rest)):
         raise InputError(f"{path} has learned further than --{kind.goal} {goal}.")
 
@@ -230,6 +240,7 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
 
 
 def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
+    # A run that stopped before its first batch has no objective.
     learned = run.task.learned and run.history.objective
     return {
         "run": str(run.folder.path),

@@ -60,7 +60,9 @@ def watch(run: Path, once: bool, html: Path | None) -> int:
     folder.check()
     screen = _Screen(folder)
     console = Console()
+    # A pipe or a file gets the screen once: nothing could be overwritten there.
     if once or not console.is_terminal:
+        # The live screen disappears when it is left; what it showed last stays in the terminal.
         console.print(screen.shown(console.width))
         _write(html, screen, refresh=False)
         return 0
@@ -84,6 +86,7 @@ def _write(html: Path | None, screen: _Screen, *, refresh: bool) -> None:
     """Write the screen as a page that loads itself again while the run goes on."""
     if html is None:
         return
+    # Into a buffer: recording prints too, and the terminal has its own screen.
     page = Console(record=True, width=80, file=io.StringIO())
     page.print(screen.shown(80))
     text = page.export_html(inline_styles=True, code_format=PAGE)
@@ -122,6 +125,7 @@ class _Screen:
 
     def _read(self) -> None:
         history = self._folder.path / "history.jsonl"
+        # Two files, for points are written every few seconds and models every minute.
         if self._changed(history):
             self._trace = read_history(history)
         if self._changed(self._folder.model):
@@ -129,6 +133,7 @@ class _Screen:
 
     def _changed(self, path: Path) -> bool:
         found = path.stat().st_mtime if path.exists() else 0.0
+        # By the time of change: a file is replaced whole, so its size may stay.
         before, self._seen[path] = self._seen.get(path, 0.0), found
         return found != before
 
@@ -149,6 +154,7 @@ class _Screen:
         table = edited_table(self._record, MOST_ATOMS)
         pictures = _pictures(self._record, [row[0] for row in table.rows], width)
         pictures = pictures or [Text()]
+        # Cut here, for a live screen that is too long would scroll.
         rows = table.rows[: max(height - len(pictures) - 1, 1)]  # below the heads of the table
         lines = table_lines(replace(table, rows=rows), bar_length=0)
         style: dict[str, Any] = {"no_wrap": True, "overflow": "ellipsis"}
@@ -160,6 +166,7 @@ def _left(record: Record | None, trace: Trace) -> str:
     if record is None or record.complete or not trace.n_samples:
         return ""
     a_pass = record.notes.get("horizon", np.inf)
+    # Other goals are reached at a pace that the first pass does not tell.
     if getattr(record.task, "goal", None) != "epochs" or not 0 < a_pass < np.inf:
         return ""
     total = a_pass * n_passes(record.settings.epochs, a_pass)
@@ -184,6 +191,7 @@ def _curves(trace: Trace, width: int, left: str = "") -> list[RenderableType]:
         ("drift", "drift (1: an alarm)"),
     ):
         values = np.array(points[name], float)
+        # What was never measured, such as rows held out where none are, has no line.
         if np.isfinite(values).any():
             last = values[np.isfinite(values)][-1]
             lines.append(Text(f"{title:<20} {last:>12.4g}  {sparkline(values, room)}"))
@@ -226,6 +234,7 @@ def _pictures(record: Record, atoms: Sequence[int], width: int) -> list[Renderab
     if record.shape is None:
         return []
     pictures = record.learner.components_.reshape(-1, *record.shape)
+    # The terminal has shades and no colours here.
     pictures = pictures if pictures.ndim == 3 else pictures.mean(axis=3)
     coarser = -(-max(record.shape[:2]) // MOST_PIXELS)
     pictures = pictures[:, ::coarser, ::coarser]
@@ -237,6 +246,7 @@ def _pictures(record: Record, atoms: Sequence[int], width: int) -> list[Renderab
         grey = pictures[atom] - pictures[atom].min()
         levels = (grey / (grey.max() or 1.0) * (len(SHADES) - 1)).round().astype(int)
         for row, line in enumerate(levels):
+            # Signs are about twice as high as wide.
             lines[row] += "".join(2 * SHADES[level] for level in line) + "  "
     return [Text(line, no_wrap=True) for line in (heads, *lines)]
 

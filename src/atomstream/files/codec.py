@@ -127,12 +127,16 @@ def write_model(path: str | Path, model: BaseEstimator, notes: dict[str, Any]) -
 
 def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[str, Any]]:
     """Return a model and the notes that were written with it; of a run, its newest."""
+    # The folder of a run stands for its model.
     path = Path(path) / "model.atoms" if Path(path).is_dir() else path
     content, arrays = read_archive(path)
+    # Only classes that the caller names are made besides our own: a file never decides what is
+    # imported.
     own = {part.__name__: part for part in parts}
     try:
         decoder = Decoder(arrays, content["generators"], own)
         return decoder.model(content), decoder.fields(content["notes"])
+    # A sentence already, of a part that is not known; the path is added.
     except ModelFileError as error:
         raise ModelFileError(f"{path} {error}") from None
     except SENSELESS as error:
@@ -187,12 +191,15 @@ class Encoder:
 
     def encode(self, value: Any) -> Any:
         """Return what stands for the value in JSON."""
+        # Scalars of NumPy as Python's, which JSON knows.
         value = value.item() if isinstance(value, np.generic) else value
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float):
+            # JSON has neither NaN nor infinity.
             return value if np.isfinite(value) else {"float": str(value)}
         if isinstance(value, list | tuple):
+            # Tuples stay tuples: models compare parameters, and (3,) is not [3].
             items = [self.encode(item) for item in value]
             return {"list" if isinstance(value, list) else "tuple": items}
         if isinstance(value, dict):
@@ -215,6 +222,8 @@ class Encoder:
         }
 
     def _array(self, value: NDArray) -> Any:
+        # Arrays of objects would need pickle, which runs code when it is read; texts are written as
+        # JSON.
         if value.dtype.kind in "OU":
             if not all(isinstance(item, str) for item in value.flat) or value.ndim != 1:
                 raise TypeError("of objects only lists of texts can be.")
@@ -224,6 +233,8 @@ class Encoder:
         return {"array": len(self.arrays) - 1}
 
     def _source(self, value: Any) -> int:
+        # By identity: two parts that share a source draw from one stream, and still must after
+        # loading.
         for number, source in enumerate(self._sources):
             if source is value:
                 return number
@@ -232,6 +243,7 @@ class Encoder:
         if type(bits).__name__ not in BIT_GENERATORS:
             raise TypeError(f"a {type(bits).__name__} is none of {', '.join(BIT_GENERATORS)}.")
         self._sources.append(value)
+        # The place is taken first: a source is known by its number while its state is encoded.
         self.states.append(None)
         state = bits.state if kind == "Generator" else value.get_state(legacy=False)
         number = len(self._sources) - 1
@@ -283,6 +295,7 @@ class Decoder:
         """Return the value that JSON stands for."""
         if not isinstance(encoded, dict):
             return encoded
+        # The first key says what it is; an unknown one is a KeyError, and the file makes no sense.
         kind = next(iter(encoded), "")
         decoders: dict[str, Callable[[dict[str, Any]], Any]] = {
             "float": lambda it: float(it["float"]),
@@ -293,6 +306,7 @@ class Decoder:
             "texts": lambda it: self._texts(it["texts"]),
             "csr": self._csr,
             "source": lambda it: self._source(it["source"]),
+            # Parts are made by their constructors, which refuse settings out of range.
             "part": lambda it: part_class(it["part"])(**self.fields(it["fields"])),
             "changing": lambda it: self._value(value_class(it["changing"]), it["fields"]),
             "own": self._object,
@@ -304,6 +318,7 @@ class Decoder:
         """Return a model from its name, its parameters and what it has learned."""
         kind = model_class(encoded["model"])
         model = kind(**self.fields(encoded["parameters"]))
+        # Checks what was learned against what the class declares, before anything uses it.
         model.restore_learned(self.fields(encoded["learned"]))
         return model
 
@@ -339,6 +354,7 @@ class Decoder:
     def _object(self, encoded: dict[str, Any]) -> Any:
         """Return an instance of a class of the caller's own."""
         kind = self._class_of(encoded)
+        # A class that learning changes is put together from its attributes, as ours are.
         if hasattr(kind, "SAVED"):
             return self._value(kind, encoded["fields"])
         return kind(**self.fields(encoded["fields"]))
@@ -346,6 +362,7 @@ class Decoder:
     def _class_of(self, encoded: dict[str, Any]) -> Any:
         """Return the caller's own class, or one registered by the name in the file."""
         name, registered_as = encoded["own"], encoded.get("name")
+        # What the caller gives goes before what is registered.
         if name in self._own:
             return self._own[name]
         try:
@@ -367,6 +384,8 @@ class Decoder:
         # Files written before an optional field was added hold nothing of it.
         if len(values) + len(absent) != len(_field_names(kind)) or not absent <= _added(kind):
             raise ValueError(f"a {kind.__name__} of {sorted(values)}")
+        # Past the constructor, which takes settings and not what was learned; the values are
+        # checked by whoever holds them.
         made: Any = object.__new__(kind)
         vars(made).update(values)
         return made

@@ -98,6 +98,7 @@ def part_class(name: str) -> Any:
     """
     if name in DOMAIN_PARTS:
         return getattr(import_module(DOMAIN_PARTS[name]), name)
+    # Lazy modules: only the one that has the name loads what it needs.
     for module in map(import_module, PART_MODULES):
         if name in module.__all__ and _is_part(module, name):
             return getattr(module, name)
@@ -142,6 +143,7 @@ def tag_of(value: object) -> str:
     """Return what a value is in a file: "model", "changing", "part", "own", or "" for nothing."""
     kind = type(value)
     name, module = kind.__name__, kind.__module__
+    # Name and module both: a class of the user may have the name of one of ours.
     if MODELS.get(name) == module:
         return "model"
     if VALUES.get(name) == module:
@@ -149,5 +151,6 @@ def tag_of(value: object) -> str:
     with suppress(KeyError):
         if part_class(name) is kind:
             return "part"
+    # A class of ours that is in no table is not for files, even where it is a dataclass.
     own = not module.startswith("atomstream.") and (is_dataclass(kind) or hasattr(kind, "SAVED"))
     return "own" if own else ""

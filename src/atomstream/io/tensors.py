@@ -128,6 +128,7 @@ def open_tensor(
 def _npz(path: Path, wanted: _Wanted) -> Tensor:
     """Open entries of a sparse array, or a dense one: streamed, or whole for another axis."""
     with np.load(path, allow_pickle=False) as archive:
+        # The names under which the package sparse saves; an array that is asked for by name is one.
         if {"coords", "data", "shape"} <= set(archive.files) and wanted.key is None:
             arrays.check_archive(path)
             return _coordinates(path, archive, wanted)
@@ -139,6 +140,7 @@ def _rows(path: Path, wanted: _Wanted) -> Tensor:
     options = InputOptions(key=wanted.key)
     rows = open_inputs([str(path)], options)[0]
     shape = (rows.n_rows or 0, *(rows.shape or (rows.n_features,)))
+    # The first axis streams; for another one the array is read whole and turned.
     axis = _axis(path, shape, None, wanted.axis)
     if axis:
         rows = open_inputs([str(path)], replace(options, sample_axes=(axis,)))[0]
@@ -151,6 +153,7 @@ def _zarr(path: Path, wanted: _Wanted) -> Tensor:
     if hasattr(node, "dtype"):
         return _dense(path, node, wanted)
     members = dict(node.arrays())
+    # With names it was written by xarray, whose labels are wanted too.
     if any(_has_names(array) for array in members.values()):
         return _labelled(path, wanted, lambda xr: xr.open_zarr(str(path), chunks=None))
     return _dense(path, members[arrays.chosen(path, members, wanted.key, 3)], wanted)
@@ -167,6 +170,7 @@ def _netcdf(path: Path, wanted: _Wanted) -> Tensor:
         head = file.read(len(NETCDF4))
     if not head.startswith((NETCDF3, NETCDF4)):
         raise InputError(f"{path} is no NetCDF file.")
+    # Told here, for xarray would only say that no engine was found.
     if head == NETCDF4 and not (find_spec("h5netcdf") or find_spec("netCDF4")):
         raise InputError(f"{path} is NetCDF 4 and needs h5netcdf to be read: pip install h5netcdf.")
     return _labelled(path, wanted, lambda xr: xr.open_dataset(path))
@@ -194,6 +198,7 @@ def _coordinates(path: Path, archive: Any, wanted: _Wanted) -> Tensor:
     """Open the entries of a sparse array, as the package sparse saves them."""
     coords, data = archive["coords"], archive["data"]
     shape = tuple(int(size) for size in archive["shape"])
+    # Entries that are not listed would be something else than zero.
     if "fill_value" in archive.files and archive["fill_value"] != 0:
         raise InputError(f"{path} has entries of {archive['fill_value']} that it does not list.")
     fits = coords.ndim == 2 and coords.dtype.kind in "iu" and data.ndim == 1
@@ -202,6 +207,7 @@ def _coordinates(path: Path, archive: Any, wanted: _Wanted) -> Tensor:
             f"{path} has coords of shape {coords.shape} and {data.size} entries; needed are whole "
             "numbers of shape (n_axes, n_entries)."
         )
+    # Negative places would count from the end, and the tensor would be another one.
     outside = (coords < 0) | (coords >= np.array(shape, np.int64)[:, None])
     if outside.any():
         place = tuple(int(number) for number in coords[:, outside.any(axis=0).argmax()])
@@ -219,6 +225,7 @@ def _parquet(path: Path, wanted: _Wanted) -> Tensor:
             f"{path} has the columns {', '.join(names)}; needed are one for each of three axes or "
             "more, and then one of values."
         )
+    # The order of columns is the order of axes, and values come last.
     *ends, last = names
     table = pq.read_table(path, columns=names)
     values = table[last].to_numpy()
@@ -230,6 +237,7 @@ def _parquet(path: Path, wanted: _Wanted) -> Tensor:
         if table[name].null_count:
             raise InputError(f"Column {name!r} of {path} has empty fields, needed are labels.")
         listed, places = np.unique(_label(table[name].to_numpy()), return_inverse=True)
+        # Labels that were learned keep their places, however few of them a new file has.
         if known and number != axis:
             places = _matched(listed, known[0], f"Column {name!r} of {path}")[places]
             listed = known.pop(0)
@@ -254,8 +262,10 @@ def _stored(
     inner = _without(shape, axis)
     if not all(shape):
         raise InputError(f"{path} is empty: its shape is {shape}.")
+    # A sample as a row: all axes but that of the samples are flattened in order.
     columns = np.ravel_multi_index(_without(tuple(coords), axis), inner)
     size = int(np.prod(inner, dtype=np.int64))
+    # Coordinates, their sorted copy, and the rows made of them.
     need(40 * len(data) + 16 * shape[axis], str(path))
     rows = sp.csr_array((data, (coords[axis], columns)), shape=(shape[axis], size))
     return Tensor(arrays.Sliced(rows, path, [path]), inner, axis, named)
@@ -269,6 +279,7 @@ def _axis(path: Path, shape: tuple[int, ...], named: _Named | None, axis: str) -
             "samples; for a table use: atomstream learn"
         )
     names = named.names if named else ()
+    # A name goes first: an axis may be called "0".
     if axis in names:
         return names.index(axis)
     if axis.isdecimal() and int(axis) < len(shape):

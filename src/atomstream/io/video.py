@@ -63,8 +63,10 @@ def as_frames(video: object, *, grey: bool = False) -> Iterator[NDArray]:
             raise ValueError(
                 f"A frame must be of shape (height, width[, n_channels]), got {frame.shape}."
             )
+        # Other numbers of channels are no colours, and stay.
         if grey and frame.shape[2:] == (3,):
             frame = frame @ LUMA.astype(frame.dtype)
+        # Checked at each frame: a stream cannot be asked beforehand.
         shape = frame.shape if shape is None else shape
         if frame.shape != shape:
             raise ValueError(f"Frame {number} has shape {frame.shape}, the first has {shape}.")
@@ -80,6 +82,7 @@ def as_array(video: Any, *, grey: bool = False) -> NDArray:
         video = video.whole()
     if hasattr(video, "shape"):
         _check_video(video.shape)
+        # As it is: a memory map of a large video is never read whole.
         if not (grey and len(video.shape) == 4):
             if not isinstance(video, np.ndarray):
                 need(2 * video.dtype.itemsize * math.prod(video.shape), "The video")
@@ -147,6 +150,7 @@ class Video(Input):
     def whole(self) -> NDArray:
         """Return all images as one array: a memory map of a ``.npy`` file."""
         path = self.files[0]
+        # Mapped, not read: rows of pixels are taken from it block by block.
         if path.name.lower().endswith(".npy"):
             with reading(self.name):
                 return np.load(path, mmap_mode="r", allow_pickle=False)
@@ -176,6 +180,7 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
     low = path.name.lower()
     ending = next((ending for ending in (*ARRAYS, *STACKS, *CODED) if low.endswith(ending)), None)
     with reading(str(path)):
+        # Before folders, for a Zarr store is one.
         if ending in ARRAYS:
             return _array(path, open_inputs([str(path)], InputOptions(key=key))[0])
         if path.is_dir():
@@ -185,8 +190,10 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
                 f"{path} ends like no video; known are folders of images and "
                 f"{', '.join((*ARRAYS, *STACKS, *CODED))}."
             )
+        # Told at once, and in our words.
         if ending in CODED and not any(find_spec(decoder) for decoder in DECODERS):
             raise InputError(f"{path} needs a decoder to be read: pip install 'imageio[pyav]'.")
+        # A coded film would have to be decoded to the end to be counted.
         n_frames = _n_pages(path) if ending in STACKS else None
         return Video(str(path), [path], lambda start: _from_file(path, start), n_frames)
 

@@ -47,6 +47,8 @@ def alarm_facts(history: Trace, learner: Learner) -> dict[str, int]:
     return {
         "step": step,
         "n_samples": int(learner.n_samples_seen_),
+        # The detector counts back to where its statistic left zero: that is where the change began,
+        # some batches before it could be told from chance.
         "began_step": max(step - history.detector.since + 1, 1),
         "n_alarms": history.n_alarms,
     }
@@ -75,6 +77,8 @@ def alarm_command(text: str) -> Callable[[dict[str, Any]], None]:
         words = shlex.split(text)
     except ValueError as error:
         raise InputError(f"--on-alarm {text!r} cannot be split into words: {error}.") from None
+    # Asked for before anything is learned: an alarm may come after days, too late for a typing
+    # error.
     if not words or shutil.which(words[0]) is None:
         raise InputError(f"--on-alarm names no program that can be found: {text!r}.")
 
@@ -90,6 +94,8 @@ def alarm_command(text: str) -> Callable[[dict[str, Any]], None]:
 def _run(words: Sequence[str], text: str) -> None:
     """Run a command to its end; what it prints is not the result of the run."""
     try:
+        # Standard output is for the results of the run; standard error stays, for the command may
+        # complain.
         kept: dict[str, Any] = {"stdout": subprocess.DEVNULL, "timeout": PATIENCE}
         code = subprocess.run(words, input=text.encode(), check=False, **kept).returncode
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -118,9 +124,11 @@ def metrics_text(history: Trace, learner: Learner, run: str) -> str:
         "drift": history.detector.statistic,
         "updated_seconds": time.time(),
     }
+    # The three signs that the text format wants escaped inside a label.
     label = run.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
     lines = []
     for name, (kind, text) in METRICS.items():
+        # No figure rather than an infinite one: charts leave a gap, and their scale stays.
         value = values[name] if math.isfinite(values[name]) else "NaN"
         full = f"atomstream_{name}"
         lines += [f"# HELP {full} {text}", f"# TYPE {full} {kind}"]

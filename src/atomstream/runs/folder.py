@@ -52,6 +52,7 @@ class Log:
         with self.path.open("a+b") as file:
             file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
             cut = file.read(1) not in (b"", b"\n")  # a kill may have cut the last line
+            # The end is looked at first: a line added to half of another would lose both.
             file.write(b"\n" * cut + json.dumps(line).encode() + b"\n")
 
     def events(self) -> list[dict[str, Any]]:
@@ -68,6 +69,8 @@ class Log:
         """Bring ``history.jsonl`` up to date: new points are added, or all are written anew."""
         path, (every, n_written) = self.history, self._told
         self._told = (0, 0)  # after a write that fails, all points are written anew
+        # A history thins itself: then every second point that was written is wrong to keep, and the
+        # file is written anew.
         if every == trace.every and n_written <= len(trace.n_samples):
             with path.open("a", encoding="utf-8") as file:
                 file.writelines(trace.lines(n_written))
@@ -83,6 +86,7 @@ class Log:
             for event in events:
                 known = {"event": event.kind, **event._asdict()}
                 known["when"] = None if event.when is None else str(event.when)
+                # The key "event" tells these lines from points, which have none.
                 del known["kind"]
                 file.write(json.dumps(known) + "\n")
 
@@ -122,6 +126,7 @@ class RunFolder:
                 f"{self.path}"
             )
         facts = self._facts()
+        # Before anything else is read: a later release may have changed what any file means.
         if facts.get("format") != FORMAT:
             raise NewerFormatError(
                 f"{self.path} was begun by atomstream {facts.get('library')!s:.40} in format "
@@ -133,6 +138,8 @@ class RunFolder:
         inside = os.path.realpath(self.path)  # Path.resolve raises at a link to itself
         for folder in (self.path, self.checkpoints, self.path / "figures"):
             for entry in folder.iterdir() if folder.is_dir() else ():
+                # A folder may come from somebody else: a link could make a report overwrite any
+                # file of the reader.
                 if not Path(os.path.realpath(entry)).is_relative_to(inside):
                     raise InputError(
                         f"{entry} is a link out of the run; put the file in its place."
@@ -148,7 +155,9 @@ class RunFolder:
         """Write what the run is asked to do, settings last: a folder with settings holds a run."""
         inputs = [{"name": source.name, "fingerprint": source.fingerprint()} for source in sources]
         library = {"format": FORMAT, "library": atomstream.__version__}
+        # A random name, not the path: folders are moved, and two runs may have the same settings.
         facts = {"run": secrets.token_hex(8), "inputs": inputs} | library
+        # Inputs first: whoever finds settings may rely on all that belongs to them.
         with whole_file(self._inputs) as file:
             file.write(json.dumps(facts, indent=1).encode())
         self.write_settings(settings)
@@ -190,6 +199,8 @@ class RunFolder:
     def _recorded(self) -> dict[str, Any]:
         try:
             facts = self._facts()
+            # All keys are read here, so that a damaged file is found at once and not in the middle
+            # of a run.
             prints = [was["fingerprint"] for was in facts["inputs"]]
             return {"run": facts["run"], "inputs": prints}
         except (LookupError, TypeError) as error:
@@ -210,21 +221,26 @@ class RunFolder:
     def save(self, model: Any, notes: dict[str, Any], keep: int) -> None:
         """Write a checkpoint, make it the model of the run, and drop all but the last few."""
         make_folder(self.checkpoints)
+        # Padded to twelve digits, so that names sort as their steps do.
         steps = model.n_steps_ if model.__sklearn_is_fitted__() else 0
         path = self.checkpoints / f"step-{steps:012d}.atoms"
         write_model(path, model, notes | {"run": self._identity()})
         self._newest = path
         self.publish()
         log.info("Checkpoint %s written.", path)
+        # Only after the new one is the model of the run: at any moment at least one whole state
+        # exists.
         for old in self._saved()[keep:]:
             old.unlink(missing_ok=True)
 
     def publish(self) -> None:
         """Make the newest state the model of the run; a kill may have come before that was done."""
         path = self._newest
+        # Nothing to do where the model is the same file by another name: the usual case on resume.
         if path is None or (self.model.exists() and path.samefile(self.model)):
             return
         link = self.model.with_name(f".{self.model.name}.{secrets.token_hex(4)}{PART}")
+        # A second name for the same bytes costs no space and no time, however large the model is.
         try:
             os.link(path, link)
         except OSError:  # a file system without links
@@ -232,6 +248,8 @@ class RunFolder:
                 shutil.copyfileobj(source, file)
             return
         try:
+            # A link cannot replace a file, but a rename can, and others see the old model or the
+            # new one.
             os.replace(link, self.model)
         except BaseException:
             link.unlink(missing_ok=True)
@@ -247,12 +265,14 @@ class RunFolder:
             Where there are files and none can be read.
         """
         complaints: list[str] = []
+        # The newest that can be read: a disk that filled up may have left the last one cut.
         for path in [*self._saved(), *([self.model] if self.model.exists() else [])]:
             try:
                 model, notes = read_checkpoint(path)
             except (ModelFileError, OSError) as error:
                 complaints.append(str(error))
                 continue
+            # A checkpoint copied from elsewhere would continue as if it were this run.
             if notes.get("run") != self._identity():
                 complaints.append(f"{path} belongs to another run.")
                 continue
@@ -278,6 +298,7 @@ class RunFolder:
     @contextmanager
     def beginning(self, settings: Settings, sources: Sequence[Input]) -> Iterator[None]:
         """Hold the folder while a run begins; a run that could not learn anything is removed."""
+        # Remembered before they are made, so that a failed start leaves no empty folders behind.
         made = [path for path in (self.path, *self.path.parents) if not path.exists()]
         with self.writing():
             self.check_free()  # another process may have ended a run here meanwhile
@@ -293,6 +314,7 @@ class RunFolder:
         """Remove a run that has not learned anything, with the folders ``made`` for it."""
         if self.model.exists() or self._saved():
             return
+        # Settings go first, as they came last: half a removal leaves a folder that holds no run.
         for path in (self._settings, self._inputs, self.log.path, self.log.history, self._lock):
             with suppress(OSError):  # Windows removes no open file
                 path.unlink(missing_ok=True)
@@ -318,6 +340,8 @@ class RunFolder:
             return False
         with file:
             try:
+                # Not held beyond this question: a writer that comes at this moment tries a second
+                # time.
                 _lock(file, "LOCK_SH")  # others who look hold nothing against each other
             except OSError:
                 return True
@@ -341,6 +365,7 @@ class RunFolder:
                 raise InputError(
                     f"{self.path} is being written by another process; wait until it has ended."
                 ) from None
+            # Again under the lock: entries may have been put here between the check and now.
             self._check_entries()
             self._clean()
             yield

@@ -37,6 +37,7 @@ def open_record(path: Path) -> Record:
         run = RunFolder(path)
         run.check()
         found = run.load()
+        # A run writes its settings at once and its first checkpoint up to a minute later.
         if found is None:
             raise InputError(
                 f"{path} has nothing saved yet: wait for its first checkpoint, or atomstream "
@@ -46,6 +47,8 @@ def open_record(path: Path) -> Record:
         task, settings = run.task(), run.settings()
     if not model.__sklearn_is_fitted__():
         raise InputError(f"{path} holds a model that has not learned anything.")
+    # The settings are a file that people edit: they may no longer be those of the model beside
+    # them.
     if settings is not None:
         check_model(settings, model)
     with making_sense(path):
@@ -77,6 +80,7 @@ def record_of(model: Any, *, held_out: Any = None, history: History | None = Non
         raise InputError(sentence) from None
     shape, names, empty, *_ = _beside(model, {})
     rows = None if held_out is None else check_X(model, held_out, reset=False)
+    # Names of rows come from the table they were given in; an array has none.
     known = [str(label) for label in held_out.index] if hasattr(held_out, "iloc") else None
     past = empty if history is None else history
     beside = {"shape": shape, "names": names, "history": past}
@@ -86,10 +90,14 @@ def record_of(model: Any, *, held_out: Any = None, history: History | None = Non
 def _beside(model: Any, notes: dict[str, Any]) -> tuple[Any, ...]:
     """Return what the notes of a model hold, checked: shape, names, history, rows held out."""
     shape = tuple(notes.get("shape") or ())
+    # A sample is a picture only as height and width, perhaps with three colours; other shapes, as
+    # of a tensor, are drawn by their own look.
     good = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
     known = getattr(model, "feature_names_in_", notes.get("names"))
     names = None if known is None else [str(name) for name in known]
     holdout = Holdout(0, 0)
+    # Notes come from a file: all that follows asks whether they fit the model, for a picture drawn
+    # from notes of another model would mislead.
     if "holdout" in notes:
         holdout.restore(notes["holdout"])
     rows = holdout.rows

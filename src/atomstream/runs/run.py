@@ -91,6 +91,7 @@ class Run:
             "seconds": self.seconds,
             "warnings": np.array(self.warnings, object),
             "history": self.history.saved(),
+            # Only those that decide what is learned: goals and threads may be others on resume.
             "settings": np.array(self.task.settings.decisive(), object),
             **self.task.notes(),
             "finished": self._finished,
@@ -106,6 +107,7 @@ class Run:
             Where settings that decide what is learned are not those of the file.
         """
         settings = self.task.settings
+        # A subset, not the same: a later release may know more settings, whose defaults then hold.
         if not set(notes["settings"]) <= set(settings.decisive()):
             raise InputError(
                 f"The settings of {self.folder.path} were changed after it had begun; bring "
@@ -116,6 +118,7 @@ class Run:
         self.seconds, self.warnings = notes["seconds"], list(notes["warnings"])
         self._finished = notes["finished"]
         self.history = history_of(notes)
+        # So that the next batch is compared with the atoms as they were when the run stopped.
         self.history.look(self.learner)
 
     @property
@@ -127,6 +130,7 @@ class Run:
 
     def stop(self, reason: str) -> None:
         """End after the step in flight; may be called at any moment."""
+        # The first reason stays: a signal may come while the time is already over.
         self.reason = self.reason or reason
         self.task.stop()
 
@@ -140,9 +144,11 @@ class Run:
         max_time : float, optional
             Seconds.
         """
+        # A kill may have come between the last checkpoint and the model of the run.
         if self.task.complete and self._finished:
             self.folder.publish()
             return Outcome(complete=True, nothing_left=True)
+        # A complete run that is asked for more has results of its shorter self.
         self._finished = False
         pace = _Pace(self, bar, max_time)
         try:
@@ -150,11 +156,15 @@ class Run:
             waits = self.task.live
             while not self.task.complete and (self.reason is None or waits):
                 before, waits = self.task.position, False
+                # Around the learning alone: an error of ours should show where it comes from.
                 with self._explained():
                     self.task.advance(pace)
+                # An advance that moved nothing would go on for ever.
                 if not pace.rest() and not self.task.complete and self.task.position == before:
                     raise InputError(f"{self.task.sources[0].name} has nothing to learn from.")
         finally:
+            # Also where an error ends the run: all batches before the bad one are kept, and need
+            # not be learned again once the input is mended.
             if self.task.learned and not self.task.complete and self.task.position != pace.saved:
                 pace.save()
         if self.task.complete:
@@ -174,7 +184,11 @@ class Run:
                 self._results = self.task.finish(self.folder.path)
         except InputError:
             raise
+        # Learning is done and may have taken days: it is kept, and a resume writes the results
+        # alone.
         except BaseException:
+            # Results first, then a checkpoint that says so: a kill in between has them written
+            # again.
             pace.save()
             raise
         finally:
@@ -194,6 +208,7 @@ class Run:
 
     def write_metrics(self) -> None:
         """Write the file of metrics, where one is wanted; learning goes on where it cannot be."""
+        # Nobody reads metrics of a model that does not exist yet.
         if self.metrics is None or not self.task.learned:
             return
         from atomstream.runs.alarms import metrics_text
@@ -211,6 +226,7 @@ class Run:
         with forward_warnings(self._keep_warning):
             try:
                 yield
+            # One already, in the words of the command line.
             except InputError:
                 raise
             except ValueError as error:
@@ -229,6 +245,8 @@ class _Pace:
         self._run, self.bar = run, bar
         self._began = self._last = time.monotonic()
         self._deadline = float("inf") if max_time is None else self._began + max_time
+        # Time of this session is added to that of the sessions before at each save, not all the
+        # time.
         self._cost, self._before = 0.0, run.seconds
         self.saved: Any = None
         self._told = self._began
@@ -236,6 +254,7 @@ class _Pace:
 
     def note(self, learner: Learner) -> None:
         """Take in the last batch, and write the history now and then for those who watch."""
+        # Asked each time: rows are kept out as the stream brings them.
         self._run.history.held_out = self._run.task.held_out
         n_alarms = self._run.history.n_alarms
         self._run.history.note(learner)
@@ -262,6 +281,7 @@ class _Pace:
     def rest(self) -> bool:
         """Keep a checkpoint if one is due, and return whether to stop."""
         task = self._run.task
+        # Several rests may come at one place, as on a stream that waits.
         if self._checkpoint_due() and task.learned and task.position != self.saved:
             self.save()
         self.due()
@@ -269,6 +289,8 @@ class _Pace:
 
     def _checkpoint_due(self) -> bool:
         every = self._run.task.settings.checkpoint_every
+        # Large models take long to write: they are written less often, so that learning gets the
+        # time.
         pause = max(PAUSE, COST * self._cost) if every is None else every
         return time.monotonic() - self._last >= pause
 
@@ -285,6 +307,8 @@ class _Pace:
             **run.task.tallies(),
         )
         self._tell()
+        # Counted from the end of the write, so that a slow disk does not have checkpoints follow at
+        # once.
         self._last, self.saved = time.monotonic(), run.task.position
         self._cost = self._last - began
 
@@ -304,9 +328,12 @@ def stopped_by_signals(run: Run) -> Iterator[None]:
     def stop(number: int, _frame: FrameType | None) -> None:
         """Stop the run, and let the next signal end the process."""
         run.stop(signal.Signals(number).name)
+        # The second signal finds the handlers of before, and ends the process even where a step
+        # hangs.
         for known, handler in before.items():
             signal.signal(known, handler)
         # What a live stream has brought cannot be read again: it is learned once kernels are there.
+        # No step is in flight that could be finished first, and compilers cannot be told to stop.
         if run.finishing or (compiling() and not run.task.live):
             raise StoppedAtOnce
 

@@ -114,12 +114,16 @@ class Settings:
         return {
             meta["sets"]: value
             for meta, value in known
+            # A value of None leaves the parameter to the estimator, whose default may depend on
+            # others.
             if "sets" in meta and value is not None and (meta.get("free") or not free)
             if model is None or meta.get("model", model) is model
         }
 
     def placed(self, inputs: tuple[str, ...]) -> Self:
         """Return the same settings with inputs named otherwise; no others are checked again."""
+        # A run may have begun in another folder, or its files may have moved; checking the rest
+        # again would build a model for nothing.
         _check_text(inputs)
         made = copy(self)
         object.__setattr__(made, "inputs", inputs)
@@ -131,6 +135,8 @@ class Settings:
 
     def decisive(self) -> list[str]:
         """Return, as lines of TOML, the settings that decide what is learned."""
+        # Free settings say how far and how fast to go: changing them on resume leaves what was
+        # learned as it would have been.
         free = {each.name for each in fields(self) if each.metadata.get("free")}
         lines = write_settings(self).splitlines()[1:]
         return [line for line in lines if line.split(" = ")[0] not in free]
@@ -163,6 +169,7 @@ def read_settings(path: str | Path, kind: type[Settings]) -> dict[str, Any]:
         )
     known = [each.name for each in fields(kind)]
     for name in found:
+        # A run.toml from an earlier release: name the new key rather than call the old one unknown.
         if RENAMED.get(name) in known:
             raise ValueError(f"{path} sets {name!r}: {name} is called {RENAMED[name]} now.")
         if name not in known:
@@ -199,6 +206,7 @@ def _parsed(path: str | Path) -> dict[str, Any]:
 def _toml(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(_toml(item) for item in value)}]"
+    # A text of JSON is one of TOML too, but for this one sign that TOML wants escaped.
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value).lower() if isinstance(value, bool) else repr(value)
@@ -209,12 +217,15 @@ def _check_bounds(each: Field[Any], value: object) -> None:
     kind, name = each.metadata.get("kind"), each.name
     if kind is not None and not kind.accepts(value):
         raise ValueError(f"{name} is {value!r}, needed is {kind}.")
+    # Larger counts fit no index of the kernels, and would fail there without a sentence.
     if isinstance(value, int | float) and value > MAX_COUNT:
         raise ValueError(f"{name} is {value!r}, needed is at most {MAX_COUNT}.")
 
 
 def _check_text(value: object) -> None:
     for text in value if isinstance(value, tuple) else [value]:
+        # Names of files may hold bytes that are no text; Python carries them as lone surrogates,
+        # which no file of ours can hold.
         if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
             raise ValueError(f"{text!r} is not UTF-8; rename it.")
 
@@ -223,6 +234,7 @@ def _converted(value: object, kind: Any) -> Any:
     """Return the value as one of this type; None where it is not one."""
     kind = without_none(kind)
     if typing.get_origin(kind) is tuple:
+        # One input may be written without the brackets of a list.
         items = [value] if isinstance(value, str) else value
         if isinstance(items, list | tuple) and all(isinstance(item, str) for item in items):
             return tuple(items)

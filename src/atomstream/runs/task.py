@@ -107,6 +107,7 @@ class Task(ABC):
     @property
     def complete(self) -> bool:
         """Whether all that was asked for was learned."""
+        # The same question as is asked of a folder, so that a run and what is said of it agree.
         notes = {"position": self.position}
         return self.learned and bool(self.finished(self.settings, self.model, notes))
 
@@ -128,7 +129,10 @@ class Task(ABC):
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint, with the settings that may have changed since."""
+        # Before the model replaces the one at hand: a refusal leaves the task as it was.
         check_model(self.settings, model)
+        # Only free settings may differ from those of the checkpoint; the others decide what is
+        # learned.
         self.model = model.set_params(**self.settings.parameters(free=True))
         vars(self).update({name: notes[name] for name in self.noted})
 
@@ -143,6 +147,7 @@ class Task(ABC):
     def explained(self, error: ValueError) -> str:
         """Return what a model complains about in the words of the command line."""
         sentence = str(error)
+        # Models speak of parameters in Python; whoever typed a command knows flags.
         for words, said in self.words.items():
             sentence = sentence.replace(words, said)
         return sentence
@@ -168,6 +173,8 @@ class Task(ABC):
 def check_model(settings: Settings, model: Any) -> None:
     """Refuse the model of another kind of run, or one of another size than was asked for."""
     needed = settings.new_model()
+    # Kind and size only: other parameters may have been changed by hand, which a model can continue
+    # from.
     if type(model) is type(needed) and model.n_components == needed.n_components:
         return
     found = f"a {type(model).__name__}"
@@ -194,6 +201,8 @@ def task_named(name: str) -> type[Task]:
 
 def task_of(kind: type[Task], settings: Any) -> Task:
     """Return a task of some kind at work; in rounds over shards where settings ask for slots."""
+    # Rounds over shards are asked for by a setting, not by another command, and most kinds have
+    # none.
     in_rounds = getattr(settings, "slots", None) is not None
     task: Task = (_loaded(IN_ROUNDS) if in_rounds else kind)(settings)
     return task
@@ -227,6 +236,7 @@ class _Watch(Callback):
 
     def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
         """Look after each batch."""
+        # A fit as a whole is a task too, and ends after its last batch was looked at.
         if context.task_name != "batch":
             return None
         self._pace.note(estimator)
@@ -237,6 +247,7 @@ class _Watch(Callback):
 def forward_warnings(warning: Callable[[str], None]) -> Iterator[None]:
     """Hand every warning of the body to a function, once each."""
     with warnings.catch_warnings():
+        # Once each by place: the hundredth batch with the same trouble adds nothing.
         warnings.simplefilter("default")
         warnings.showwarning = lambda message, *_, **__: warning(str(message))
         yield
@@ -247,6 +258,7 @@ def as_input_error(what: Any, make: Callable[[], Any]) -> Any:
     try:
         return make()
     except OSError as error:
+        # The words of the system, without its number and without the path, which the sentence has.
         raise InputError(f"{what} cannot be read: {error.strerror}.") from None
     except (ValueError, TypeError) as error:
         raise InputError(str(error)) from None
@@ -261,6 +273,7 @@ def read_checkpoint(path: Path) -> tuple[Any, dict[str, Any]]:
         For a file that is not a model file, and for notes of another kind; the message names one.
     """
     model, notes = read_model(path)
+    # A name that is not known is let pass: later releases may keep more.
     for name, value in notes.items():
         try:
             if name in NOTES:

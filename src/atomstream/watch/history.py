@@ -106,12 +106,15 @@ class Trace:
         n_samples, objective = learner.n_samples_seen_, learner.batch_objective_
         clock = getattr(learner, "clock_", None)
         if clock is not None:
+            # The sum of squared weights follows the clock: all old weights shrink by the same
+            # factor.
             kept, n_new = 1 - clock.weight, max(n_samples - self._n_samples, 1)
             self._squares = kept**2 * self._squares + clock.weight**2 / n_new
         self._n_samples = n_samples
         self.n_alarms += self.detector.update(loss_of(objective))
         before = self._before
         self.look(learner)
+        # The atoms after this batch, which `look` has just kept.
         if self._before is not None and self.snapshots.due(learner.n_steps_):
             self.snapshots.take(self._before[0].atoms(), learner.n_steps_, n_samples)
         if (learner.n_steps_ - 1) % self.every == 0:
@@ -141,6 +144,7 @@ class Trace:
         }
         for name, values in self.points.items():
             values.append(known[name])
+        # Every second point goes, so that the record spans the whole stream at any length.
         if len(self.n_samples) > self.max_points:
             self.points = {name: values[::2] for name, values in self.points.items()}
             self.every *= 2
@@ -148,6 +152,7 @@ class Trace:
     def _judged(self, learner: Any) -> float:
         """Return the mean objective of the rows held out, if it is time to look at them."""
         rows, place = self.held_out, (learner.n_steps_ - 1) // self.every
+        # Coding the rows costs as much as a batch: not at every point.
         if rows is None or place % LOOKS or 0 in np.shape(rows)[:1]:
             return math.nan
         with warnings.catch_warnings(action="ignore"):
@@ -158,6 +163,7 @@ class Trace:
     def saved(self) -> dict[str, Any]:
         """Return all of it, as numbers and arrays."""
         width = max(map(len, self.points["usage"]), default=0)
+        # Atoms may have been added on the way: shorter rows end in NaN.
         usage = np.full((len(self.n_samples), width), np.nan)
         for row, shares in zip(usage, self.points["usage"], strict=True):
             row[: len(shares)] = shares
@@ -182,9 +188,12 @@ class Trace:
         ValueError, KeyError, TypeError
             Where it does not fit together.
         """
+        # What follows may fail half way through a damaged file: then nothing of before is mixed
+        # with it.
         self.clear()
         n_points = len(saved["n_samples"])
         for name in NUMBERS:
+            # Counts come back as int, so that a log of a resumed run reads like that of any other.
             whole = name in ("step", "n_samples", "n_reseeded", "n_alarms", "n_changeovers")
             values = np.asarray(saved[name], np.float64)
             if values.shape != (n_points,):
@@ -220,6 +229,7 @@ def read_history(path: str | Path) -> Trace:
         try:
             point = json.loads(line)
             values = {name: point[name] for name in FIELDS}
+        # The writer may be in the middle of the last line.
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
         for name, value in values.items():
@@ -229,6 +239,7 @@ def read_history(path: str | Path) -> Trace:
 
 def alarms_of(history: Trace) -> list[int]:
     """Return the numbers of samples seen at the points by which alarms were given, in order."""
+    # NaN, where a number was not known, counts as none.
     counts = np.nan_to_num(history.points["n_alarms"])
     places = np.flatnonzero(np.diff(counts, prepend=0) > 0)
     return [int(history.n_samples[place]) for place in places]
@@ -244,6 +255,7 @@ def _violation(learner: Any) -> float:
     """Return the stationarity judged by the newest batch; NaN where that is not known."""
     progress, algorithm = getattr(learner, "_progress", None), getattr(learner, "algorithm_", None)
     fixed = getattr(getattr(algorithm, "updater", None), "fixed", None)
+    # A learner that is not of this package may have none of these.
     if progress is None or algorithm is None or fixed is None:
         return math.nan
     try:
@@ -261,8 +273,10 @@ def _compared(
     if before is None or before[0].shape != now[0].shape:
         return {"moved": math.nan, "usage": _shares(now[1])}
     atoms = np.asarray(now[0].atoms())
+    # Relative to the atoms, so that curves of different data can be compared.
     size = float(np.linalg.norm(atoms)) or math.nan
     moved = float(np.linalg.norm(atoms - before[0].atoms())) / size
+    # Totals of usage grow along the stream: their difference is the batch.
     return {"moved": moved, "usage": _shares(now[1] - before[1])}
 
 
@@ -271,6 +285,7 @@ def _shares(totals: NDArray) -> list[float]:
 
 
 def _plain(value: Any) -> Any:
+    # JSON has no NaN.
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -319,12 +334,15 @@ class Snapshots:
     def take(self, atoms: NDArray, step: int, n_samples: int) -> None:
         """Take a snapshot; atoms of another shape than before begin anew."""
         flat = np.asarray(atoms).reshape(len(atoms), -1)
+        # Large atoms are kept at fewer moments, and very large ones at none.
         most = min(self.most, MOST_BYTES // (2 * max(flat.size, 1)))
         if self._kept and self._kept[0].shape != flat.shape:
             self.clear()
+        # Thinning needs a first, a last, and one in between.
         if most < 3:
             return
         largest = np.abs(flat).max(axis=1, keepdims=True)
+        # Only directions are compared, so two bytes an entry are enough.
         shares = np.divide(flat, largest, out=np.zeros(flat.shape), where=largest > 0)
         self._kept.append(np.round(FULL * shares).astype(np.int16))
         self.steps.append(int(step))

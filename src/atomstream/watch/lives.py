@@ -136,7 +136,9 @@ def atoms_over_time(history: Trace, dates: Sequence[Any] | None = None) -> Atoms
     shots = history.snapshots
     for place, kept in enumerate(shots.atoms if len(shots) > 1 else []):
         n_samples = shots.n_samples[place]
+        # Passes after the first go beyond the dates: they end with the last one.
         when = None if dates is None else dates[min(n_samples, len(dates)) - 1]
+        # Of length one, for only directions are followed.
         book.turn((n_samples, when), unit(kept), usage[place])
     return book.found
 
@@ -158,6 +160,7 @@ class _Book:
             self._resting = np.zeros(len(atoms), bool)
         else:
             similarity = self._follow(moment, _Step(self._before, atoms))
+            # After the lives are known: an atom that is replaced neither rests nor returns.
             self._rest(moment, usage)
         self._before = atoms
         self.found.moments.extend(
@@ -176,6 +179,7 @@ class _Book:
             lives[new] = self._n_lives
             self._n_lives += 1
         for kind, atom, other in step.changes():
+            # New atoms have their numbers in this snapshot, gone ones in the last.
             own, others = (lives, before) if kind in ("birth", "split") else (before, lives)
             whose = None if other is None else int(others[other])
             self.found.events.append(Event(*moment, kind, atom, int(own[atom]), whose))
@@ -196,10 +200,15 @@ class _Step:
 
     def __init__(self, old: NDArray, new: NDArray) -> None:
         self.old, self.new = old, new
+        # With both signs, an atom and its negative are the same direction.
         self.signed = bool((old < 0).any() and (new < 0).any())
         cosines = old @ new.T
         self.cosines = np.abs(cosines) if self.signed else cosines
+        # The best pairs of all together, not the nearest of each: two atoms must not claim the same
+        # one.
         partner = align(old, new).order
+        # Halfway between different atoms and the same one: dictionaries of similar atoms need more
+        # to tell them apart.
         least = (1 + _background(new, self.signed)) / 2
         pairs = [(i, int(j)) for i, j in enumerate(partner) if j >= 0]
         self.same = {i: j for i, j in pairs if self.cosines[i, j] >= least or not new[j].any()}
@@ -209,10 +218,13 @@ class _Step:
         """Yield kinds of events, the atom that is new or gone, and the other one, if any."""
         for j in range(len(self.new)):
             if j not in self.old_of:
+                # An atom that makes the rest of an old one whole was split from it; otherwise it is
+                # new.
                 of = _whole(self.new[j], self.old, self.new, self.same, self.signed)
                 yield ("birth", j, None) if of is None else ("split", j, of)
         for i in range(len(self.old)):
             if i not in self.same:
+                # The same with the two snapshots exchanged.
                 into = _whole(self.old[i], self.new, self.old, self.old_of, self.signed)
                 yield ("death", i, None) if into is None else ("merge", i, into)
 
@@ -238,6 +250,7 @@ def _left(target: NDArray, parts: NDArray, signed: bool) -> float:
     if signed:
         codes = np.linalg.lstsq(parts.T, target, rcond=None)[0]
     else:
+        # Nonnegative atoms may only be added up, as the model does.
         codes = nnls(parts.T, target)[0]
     return float(((target - codes @ parts) ** 2).sum())
 
@@ -245,6 +258,7 @@ def _left(target: NDArray, parts: NDArray, signed: bool) -> float:
 def _background(atoms: NDArray, signed: bool) -> float:
     """Return the median cosine of different atoms, 0 where there is one."""
     used = atoms[atoms.any(axis=1)]
+    # No pair, no background.
     if len(used) < 2:
         return 0.0
     cosines = (used @ used.T)[np.triu_indices(len(used), 1)]
@@ -259,6 +273,7 @@ def _usage(history: Trace) -> NDArray:
     steps = np.array(history.points["step"], float)
     means = np.full((len(shots), n_atoms), np.nan)
     for place, step in enumerate(shots.steps):
+        # The stretch since the snapshot before.
         first = shots.steps[place - 1] if place else 0
         inside = np.flatnonzero((steps > first) & (steps <= step))
         known = [points[i] for i in inside if len(points[i]) == n_atoms]
@@ -283,6 +298,7 @@ def lives_of(history: Trace, notes: Mapping[str, Any]) -> AtomsOverTime:
 
     def dated(one: Any) -> Any:
         """Return a moment or an event with the date of its sample."""
+        # Passes meet the same documents again; dates are kept evenly spaced over one pass.
         place = (one.n_samples - 1) % notes["n_documents"]
         return one._replace(when=str(dates[place * len(dates) // notes["n_documents"]]))
 

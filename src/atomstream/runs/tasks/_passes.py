@@ -54,6 +54,8 @@ class PassesTask(Task):
         self.sources = sources
         n_features = sources[0].n_features
         # Atoms, what is known of each entry of them, and what a step makes of these.
+        # Asked before the first row is read: a table of a million columns should not fail after an
+        # hour.
         need(32 * self.n_atoms * n_features, f"A dictionary of {n_features:,} features")
         self.at, self.horizon = Position(), float("inf")
         self._feed = Feed(list(sources), settings.batch_size)
@@ -77,6 +79,8 @@ class PassesTask(Task):
     @property
     def complete(self) -> bool:
         """Whether all passes are done; a live stream has one, which may be continued."""
+        # The horizon is infinite until the first pass has measured it: until then one pass is asked
+        # for.
         return self._stream_ended or self.at.epoch >= n_passes(self.settings.epochs, self.horizon)
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
@@ -107,6 +111,8 @@ class PassesTask(Task):
 
     def advance(self, pace: Pace) -> None:
         """Make the passes that are left."""
+        # A live stream may be silent for hours: checkpoints are kept and ends are answered
+        # meanwhile.
         self._feed.idle = pace.rest
         while not self.complete:
             epoch, epochs = self.at.epoch, n_passes(self.settings.epochs, self.horizon)
@@ -123,6 +129,7 @@ class PassesTask(Task):
     def advice(self, history: History) -> str | None:
         """Return what to do where the last pass still gained, or atoms are too many."""
         n_rows, n_atoms = self.horizon, self.n_atoms
+        # With an atom for each row the objective is as good as it gets, and the atoms say nothing.
         if n_atoms > n_rows:
             return (
                 f"{n_atoms} atoms for {n_rows:.0f} rows: each row can have its own; ask for fewer "
@@ -130,7 +137,10 @@ class PassesTask(Task):
             )
         seen, values = np.array(history.n_samples), np.array(history.objective)
         last = seen > self.model.n_samples_seen_ - n_rows
+        # Whole passes are compared: batches within one differ by their rows more than by what was
+        # learned.
         before = ~last & (seen > self.model.n_samples_seen_ - 2 * n_rows)
+        # A thinned history may hold no point of a short pass.
         if self.at.epoch < 2 or not (last.any() and before.any()):
             return None
         now, then = values[last].mean(), values[before].mean()
@@ -153,6 +163,8 @@ class PassesTask(Task):
                 yield batch
                 if self.learned:
                     pace.note(self.model)
+            # Only now, when the model has asked for the next batch, is this one learned: an end
+            # before it would have the position point behind rows that the model never saw.
             self.commit(piece)
             self.at = piece.after
             if self.learned and pace.rest() and not self._feed.live:

@@ -77,6 +77,7 @@ class ConsensusTask(RowsTask):
     @property
     def n_atoms(self) -> int:
         """Number of atoms of all replicates of all ranks."""
+        # All of them are in memory at once while one reading of the inputs is learned from.
         return int(sum(ranks_of(self.settings.atoms)) * self.settings.replicates)
 
     @property
@@ -91,6 +92,7 @@ class ConsensusTask(RowsTask):
         atoms = [f"atom_{i}" for i in range(model.n_components_)]
         table = model.choice_.table
         write_table(folder / "ranks.csv", list(table[0]), (row.values() for row in table))
+        # Features as rows: tables of genes or words are read downwards, and columns stay few.
         columns = zip(names, *model.components_.tolist(), strict=True)
         write_table(folder / "atoms.csv", ["feature", *atoms], columns)
         ends = np.concatenate(model.intervals_).tolist()
@@ -103,11 +105,15 @@ class ConsensusTask(RowsTask):
         """Return the rows that use each atom most, among the first of the inputs."""
         found = Samples()
         for source in self.sources:
+            # A stream is over when it has been read: no rows of it can be shown.
             for block in [] if source.live else source.blocks(0, 0):
+                # The same rows that learning has left out have no codes here.
                 good = np.flatnonzero(~self.settings.bad_rows(block.X))
                 if len(good):
                     codes = self.model.transform(block.X[good])
                     found.look(codes, partial(self._row, source.name, block, good))
+                # Enough to find samples that show an atom well; a whole pass would take as long as
+                # learning.
                 if found.n_seen >= LOOKED_AT:
                     return found
         return found
@@ -131,6 +137,7 @@ class ConsensusTask(RowsTask):
         choice = self.model.choice_
         if not choice.structured:
             return str(choice.reason)
+        # A choice at the end of the list may only be the end of the list.
         if len(choice.ranks) > 1 and choice.rank == choice.ranks[-1]:
             return f"{choice.rank} is the largest number that was tried; try larger ones too."
         return None
@@ -157,6 +164,7 @@ def ranks_of(text: str) -> list[int]:
             raise ValueError(
                 f"atoms is {text!r:.80}, needed are numbers of atoms such as 5-30 or 4,8,12."
             )
+        # Cut before it is made: 1-999999 should be refused by a sentence, not by memory.
         found |= set(range(first, min(last, first + MOST_RANKS) + 1))
     if len(found) > MOST_RANKS:
         raise ValueError(f"atoms is {text!r:.80}, at most {MOST_RANKS} numbers can be compared.")

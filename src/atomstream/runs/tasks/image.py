@@ -75,6 +75,8 @@ class ImageTask(Task):
         """Draw and learn rounds of patches; each is learned whole, so it can be drawn again."""
         n_images = len(self.sources[0].paths)
         while (left := self.settings.patches - self.position[0]) > 0:
+            # Rounds, because a fit may not be left half done: each draws anew from the state of the
+            # generator, so a resumed run draws the same patches as one that was never stopped.
             n_patches = min(max(ROUND, PATCHES_PER_ROUND * n_images), left)
             with callbacks_set(self.model.set_params(n_patches=n_patches), pace.bar("learning")):
                 self.model.partial_fit(list(self.settings.inputs))

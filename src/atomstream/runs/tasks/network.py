@@ -111,12 +111,14 @@ class NetworkTask(Task):
         """Learn from the batches that are left."""
         network = self.network  # read before the bar of learning is shown
         with pace_set(self.model, pace):
+            # The chain goes on from where it stopped, so batches can be asked for in parts.
             left = self.settings.batches - self.position[0]
             self.model.partial_fit(network, n_batches=left)
 
     def finish(self, folder: Path) -> dict[str, Any]:
         """Keep the copies of the motif that use each atom most, one of each set of nodes."""
         network, k, found = self.network, self.model.motif_.size, Samples()
+        # A chain of its own: the one that learns must not move by being looked at.
         states, _ = next(self.model._copies(network, COPIES, self.settings.seed))
         # A set of nodes counts once, however the motif lies on it; the order of the chain stays.
         _, first = np.unique(np.sort(states, axis=1), axis=0, return_index=True)

@@ -110,12 +110,14 @@ class RowsSettings(checkpoints, Settings):
 
     def check(self) -> None:
         """Raise ValueError where the settings do not go together; keep our name of the loss."""
+        # Names of scikit-learn are taken too; files then hold one name for one loss.
         object.__setattr__(self, "loss", THEIR_LOSSES.get(self.loss, self.loss))
         if self.half_life is not None and self.schedule != "power":
             raise ValueError(
                 f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; "
                 "give one of them."
             )
+        # What was read cannot be read again: a second pass would need a file.
         if STANDARD_INPUT in self.inputs and (self.epochs or 1) > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
         super().check()
@@ -135,6 +137,8 @@ class RowsSettings(checkpoints, Settings):
         """Return the model that will learn."""
         kind, given = getattr(atomstream, MODELS[self.model]), self.parameters(OnlineNMF)
         flags = {each.metadata.get("sets"): each for each in fields(self)}
+        # The settings are those of all three models together: one that a model lacks is an error
+        # only where somebody has asked for it.
         for name in set(given) - set(kind.PARAMETERS):
             if given.pop(name) != flags[name].default:
                 raise ValueError(f"The model {self.model!r} has no --{flags[name].name}.")
@@ -148,6 +152,7 @@ class RowsSettings(checkpoints, Settings):
                     f"{self.representatives} representatives of {self.atoms} atoms."
                 )
         model = kind(**given)
+        # Set only where asked: most losses have no such parameter.
         return model if self.zeros == "floor" else model.set_params(loss__zeros=self.zeros)
 
 
@@ -195,6 +200,7 @@ class LearnSettings(RowsSettings):
     def check(self) -> None:
         """Settle the number of slots, which belongs to the run, where only an engine is given."""
         if self.engine is not None and self.slots is None:
+            # Written to the settings, so that a resume with another engine keeps the same slots.
             object.__setattr__(self, "slots", 4)
         super().check()
 
@@ -221,8 +227,12 @@ class RowsTask(PassesTask):
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
         self._flattening = check_axes(self.sources, settings.sample_axes)
+        # Genes of the second file are divided by the deviations of the first: one dictionary, one
+        # scale.
         divide_alike(self.sources, self.sources[0].deviation)
         self.n_missing = self.n_entries = self.n_skipped = 0
+        # Rows are chosen by their numbers and the seed, never in order of arrival: a resumed run
+        # keeps out the same ones.
         self.holdout = Holdout(settings.holdout, settings.seed)
         self.unit = self.sources[0].unit
         self.names = next((source.names for source in self.sources if source.names), None)
@@ -235,6 +245,8 @@ class RowsTask(PassesTask):
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done; None for standard input that has not ended."""
+        # A stream that stopped may be continued by more lines; only its writer knows whether it has
+        # ended.
         if STANDARD_INPUT in settings.inputs:
             return True if notes["finished"] else None
         return bool(notes["position"][0] >= n_passes(settings.epochs, notes["horizon"]))
@@ -251,6 +263,7 @@ class RowsTask(PassesTask):
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint; the columns of a stream must be those of before."""
         names = None if notes["names"] is None else list(notes["names"])
+        # A file was checked by its fingerprint; a stream shows its columns only in its first line.
         if None not in (names, self.names) and names != self.names:
             raise InputError(
                 f"{self.sources[0].name} has different names of columns than the run learned from."
@@ -267,9 +280,11 @@ class RowsTask(PassesTask):
             return None
         held = self.holdout.choose(piece.X, piece.ids)
         self._piece, self._held, self._learned_rows = piece, held, self._places[~held]
+        # A small batch by chance held out whole: nothing to learn, but still to be kept.
         if held.all():
             return None
         rows = piece.X[~held] if held.any() else piece.X
+        # Once: what is asked here is of the data as a whole, and the first batch stands for it.
         if not self.learned:
             self._look_at(rows)
         return rows
@@ -291,6 +306,8 @@ class RowsTask(PassesTask):
         Of a stream that cannot be read again the good rows before a bad one are learned.
         """
         skip = self.settings.on_bad_line == "skip"
+        # A file is checked by the model itself, which names the row; a stream has to learn the rows
+        # before the bad one first, for they will not come again.
         bad = self.settings.bad_rows(piece.X) if skip or self._feed.live else np.zeros(0, bool)
         self._n_bad, self._places = 0, np.arange(piece.X.shape[0])
         if not bad.any():
@@ -302,6 +319,8 @@ class RowsTask(PassesTask):
             log.info(text, self._n_bad, len(bad), name, first)
             return _some(piece, ~bad), None
         first = int(bad.argmax())
+        # The places in the batch of the rows that are learned, to name a row of the input in an
+        # error.
         self._places = self._places[:first]
         name, row = self.sources[self.at.source].name, self.at.row + first
         said = InputError(
@@ -313,6 +332,7 @@ class RowsTask(PassesTask):
     def commit(self, piece: Piece) -> None:
         """Count a batch that has been learned, and keep its rows that were held out."""
         piece = self._piece
+        # Later passes meet the same rows, which must not be counted twice.
         if self.at.epoch == 0:
             self.n_skipped += self._n_bad
             self.n_entries += int(np.prod(piece.X.shape))
@@ -322,6 +342,7 @@ class RowsTask(PassesTask):
             if self._held.any():
                 labels = [label[self._held] for label in piece.labels]
                 self.holdout.keep(piece.X[self._held], piece.ids[self._held], labels)
+        # Raised here and not where it was found: the rows before it are now learned and kept.
         if self._refusal is not None:
             self.at = self.at._replace(row=self.at.row + len(piece.ids))
             raise self._refusal
@@ -337,6 +358,7 @@ class RowsTask(PassesTask):
         """Return the complaint in the words of the command line, with the row of the input."""
         sentence = super().explained(error)
         name, row = self.sources[self.at.source].name, self.at.row
+        # The model counts rows of what it was given; people count lines of their file.
         found = re.search(r"first in row (\d+)", sentence)
         if found and self._piece.after.source == self.at.source:
             place = row + self._learned_rows[int(found[1])]

@@ -80,6 +80,7 @@ class SeriesSettings(checkpoints, Settings):
 
     def new_model(self) -> SeriesDictionary:
         """Return the model that will learn."""
+        # 0 is no weight that learns anything: it is free to stand for the other schedule.
         schedule = Constant(weight=self.weight) if self.weight else "power"
         return SeriesDictionary(**self.parameters(), schedule=schedule)
 
@@ -137,9 +138,12 @@ class _SeriesTask(Task):
         self.figures: dict[str, float] = {}
         scaler = NonnegativeScaler(shift=self.shifts)
         self.undone: list[Any] = [*[Log1p()] * settings.log, *[scaler] * settings.scale]
+        # Before anything is transformed: complaints name values as the table has them.
         self.check()
         self.times = Times.of(self.table.labels)
         self.values = self.table.values
+        # Fitted on the first rows alone: a scale that has seen the future would flatter the
+        # forecast.
         for step in [*self.averages(), *self.undone]:
             self.values = step.fit(self.values[: self.n_first]).transform(self.values)
 
@@ -182,6 +186,7 @@ class _SeriesTask(Task):
 
     def undo(self, values: NDArray) -> NDArray:
         """Return prepared values in the units of the table; trailing means stay."""
+        # Means stay: the value of one row cannot be had back from a mean over several.
         for step in reversed(self.undone):
             values = step.inverse_transform(values)
         return values
@@ -238,6 +243,8 @@ class ForecastTask(_SeriesTask):
                 "--init-rows or"
             )
             self.table.check_observed(self.n_first, where)
+        # A scale is a largest value, and without centring codes and atoms are nonnegative: negative
+        # values go with neither.
         if settings.scale or not settings.center:
             needed = (
                 "series forecast needs values of at least 0 with --scale or --no-center; leave it "
@@ -264,6 +271,8 @@ class ForecastTask(_SeriesTask):
         columns = [("", self.undo(self.model.predict(settings.horizon)))]
         try:
             band = self.model.predict_interval(settings.horizon, settings.coverage)
+            # Ends of a band are undone like values: each step is monotone, so order and coverage
+            # stay.
             columns += [("_low", self.undo(band.low)), ("_high", self.undo(band.high))]
         except ValueError as error:
             warnings.warn(f"No bands: {error}", DataWarning, stacklevel=2)
@@ -271,6 +280,7 @@ class ForecastTask(_SeriesTask):
         parts = np.stack([part for _, part in columns])
         mean = f"_mean{settings.average}" if settings.average > 1 else ""
         heads = [name + mean + end for name in names for end, _ in columns]
+        # Value, low and high of one series side by side, in the order of the heads.
         self.table.write(
             folder / self.out, heads, ahead, np.moveaxis(parts, 0, 2).reshape(len(ahead), -1)
         )
@@ -297,6 +307,8 @@ class ForecastTask(_SeriesTask):
         steps = steps[told[0] :]
         first = len(values) - len(steps)
         self._note(1, [rms(steps - values[first:])], baselines(values, first, len(steps), 1))
+        # Forecasts several rows ahead are judged by rolling a fresh model over the past: the one at
+        # hand has learned from all of it.
         if horizon > 1:
             least = self.settings.window
             try:
@@ -352,6 +364,7 @@ class ImputeTask(_SeriesTask):
         """Write the table with its missing entries filled."""
         seen = ~np.isnan(self.values)
         rebuilt = self.undo(self.model.reconstruct(self.values))
+        # Observed entries are written as they came, not as the model sees them.
         filled = np.where(seen, self.table.values, rebuilt)
         left = int(np.isnan(filled).sum())
         if left:

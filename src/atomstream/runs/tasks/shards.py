@@ -46,10 +46,13 @@ class ShardsTask(Task):
 
     def __init__(self, settings: LearnSettings) -> None:
         super().__init__(settings)
+        # Rows are read by workers, which send back sums and no rows: neither names nor places of
+        # single rows come here.
         if settings.on_bad_line != "raise" or settings.id:
             raise InputError("--on-bad-line and --id are for runs without --slots.")
         options = vars(settings.input_options()) | {"naming": settings.input_options().naming}
         self._shards = shards(settings.inputs, rows=settings.shard_rows, **options)
+        # All shards as one input: a run over a million of them should not write a million names.
         self.sources = [_Listed(self._shards, settings.inputs)]
         self._rounds = Rounds(
             warmup=settings.warmup,
@@ -73,6 +76,7 @@ class ShardsTask(Task):
     @property
     def complete(self) -> bool:
         """Whether all passes are done; one, unless more are asked for."""
+        # Rounds are for inputs too large for the rule of small ones.
         return self._epoch >= (self.settings.epochs or 1)
 
     def notes(self) -> dict[str, Any]:
@@ -102,6 +106,8 @@ class ShardsTask(Task):
         """Read the rows to be kept out, but those that a round will complain about."""
         settings = self.settings
         for rows in chosen_rows(self._shards, settings.holdout, settings.seed):
+            # A shard that cannot be read is left for the round that meets it, which raises or skips
+            # as asked.
             with suppress(InputError):
                 X = rows_at(self._shards, int(rows[0]), len(rows))
                 good = ~settings.bad_rows(X)
@@ -112,8 +118,10 @@ class ShardsTask(Task):
         self._pace, self._stops = pace, False
         settings = self.settings
         engine = Engine(settings.engine, round_timeout=settings.round_timeout)
+        # Only at the very beginning; later the rows come from the checkpoint.
         if not any(self.position):
             self._hold_out()
+        # Workers leave out these rows by their numbers; which they are was drawn before, here.
         learned = without_rows(self._shards, self._holdout.keys.astype(int))
         while not self.complete and not self._stops:
             bar: Any = pace.bar("learning")
@@ -134,6 +142,7 @@ class ShardsTask(Task):
                 return
             if not self.learned:
                 raise InputError(f"{self.sources[0].name} has too few rows to learn from.")
+            # The first pass has measured the mass that later passes keep the memory at.
             if self._epoch == 0 and (settings.epochs or 1) > 1:
                 self.horizon = float(self.model.clock_.mass)
             self._epoch, self._at = self._epoch + 1, Position()
@@ -147,6 +156,7 @@ class ShardsTask(Task):
     def save(self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]) -> None:
         """Note a round, and rest: the model is whole now."""
         assert self._pace is not None
+        # Before the rest, which may write a checkpoint that holds all three.
         self._at, self._skipped, self.n_rounds = at, list(skipped), self.n_rounds + 1
         if self.learned:
             self._pace.note(model)
@@ -192,6 +202,7 @@ class _Watching(Callback):
         if context.task_name != "batch":
             return None
         report = getattr(estimator, "rounds_report_", None)
+        # The warm-up is learned without a round, and has no report.
         if report is not None:
             self._task.report, self._bar.text = report, _spent(report)
         return self._task.stops

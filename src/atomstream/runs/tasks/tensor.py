@@ -67,6 +67,7 @@ class TensorSettings(checkpoints, Settings):
 
     def new_model(self) -> OnlineCPDictionary:
         """Return the model that will learn."""
+        # One flag for both: where codes may be of any sign, so may atoms.
         signed: dict[str, Any] = {"codes": "free", "atoms": "unit_ball"} if self.signed else {}
         updater = LoadingSweep(n_sweeps=self.sweeps, radius=self._radius())
         return OnlineCPDictionary(**self.parameters(), **signed, updater=updater)
@@ -87,6 +88,7 @@ class TensorSettings(checkpoints, Settings):
 
 def _largest_entries(values: NDArray, axes: Axes) -> str:
     """Return the largest entries of a sample by the labels of their places."""
+    # Missing entries count as zero here, so that they are never the largest.
     order = np.argsort(-np.abs(np.nan_to_num(values)), axis=None, kind="stable")[:NAMED]
     named = []
     for place in zip(*np.unravel_index(order, values.shape), strict=True):
@@ -114,9 +116,11 @@ class TensorTask(PassesTask):
     model: OnlineCPDictionary
 
     def __init__(self, settings: TensorSettings) -> None:
+        # Before the base, which asks the source for its number of features.
         self.tensor = settings.opened()
         super().__init__(settings, [self.tensor])
         self.axes = axes_of(self.tensor)
+        # Kept for the report, which must not need the tensor.
         self.n_in_tensor, self.shape = self.tensor.n_rows, list(self.tensor.shape)
 
     def batch_of(self, piece: Piece) -> Any:
@@ -125,12 +129,16 @@ class TensorTask(PassesTask):
 
     def commit(self, piece: Piece) -> None:
         """Give the model the names of the axes."""
+        # Set after the batch: a first fit makes axes without names from the shape alone.
         if self.axes.names:
             self.model.axes_ = self.axes
 
     def finish(self, folder: Path) -> dict[str, Any]:
         """Measure how much of the first samples the atoms leave unexplained."""
+        # The first samples, in-sample: the figure says how well the atoms explain, not how they
+        # predict.
         rows = next(self.tensor.blocks(0, 0)).X[:JUDGED]
+        # Zeros that are not stored have no energy.
         values = (rows.data if sp.issparse(rows) else np.asarray(rows)).astype(np.float64)
         energy = 0.5 * float(np.nansum(values**2))
         left = float(self.model.losses(self.axes.restore(rows)).sum())

@@ -131,6 +131,7 @@ class TextTask(Task):
         """The counted documents; a new model learns its vocabulary from them."""
         documents = _Chained(self.sources)
         with naming_source(self.sources[0].name):
+            # A resumed model has its vocabulary; another one would give words other columns.
             fresh = not hasattr(self.model, "vocabulary_")
             return self.model.begin(documents) if fresh else self.model.count(documents)
 
@@ -143,6 +144,7 @@ class TextTask(Task):
     def dates(self) -> NDArray:
         """When each document was written; NaT where that is not said."""
         dates = dates_of(self.sources, self.settings.date)
+        # Some without a date are left out; none at all is a wrong name of a column.
         if np.isnat(dates).all():
             name, column = self.sources[0].name, self.settings.date
             raise InputError(f"{name} has no dates in {column!r}.")
@@ -166,15 +168,18 @@ class TextTask(Task):
         """Make the passes that are left."""
         counts = self.counts  # counted before the bar of learning is shown
         if self.settings.date is not None:
+            # Asked for its errors alone.
             self._freq()  # dates that cannot be read are told before anything is learned
         with pace_set(self.model, pace):
             shuffle = self.settings.shuffle
+            # In the order of dates, births and deaths of topics can be given a date.
             self.model.fit_counts(counts if shuffle else counts[self.order], shuffle=shuffle)
 
     def _freq(self) -> str:
         """Return the spans of topics over time, as `TopicsOverTime` calls them."""
         known = self.dates[~np.isnat(self.dates)]
         freq = fitting(known) if self.settings.freq is None else SPANS[self.settings.freq]
+        # A single wrong year may lie centuries away, and each span in between would be a row.
         n_spans = int(np.ptp(known.astype(f"datetime64[{freq}]").astype(np.int64))) + 1
         if n_spans > MOST_SPANS:
             raise InputError(
@@ -189,6 +194,8 @@ class TextTask(Task):
         if self.settings.date is None:
             return kept
         counts, learner, dated = self.counts, self.model.learner_, ~np.isnat(self.dates)
+        # A block at a time: shares of all documents fit in memory, what coding needs for them may
+        # not.
         blocks = (
             counts[first : first + BLOCK_TEXTS] for first in range(0, counts.shape[0], BLOCK_TEXTS)
         )
@@ -213,6 +220,7 @@ class TextTask(Task):
 
     def _stream_dates(self) -> dict[str, Any]:
         """Return the dates along a pass, of so many documents, where these come in that order."""
+        # Documents in mixed order have dates, but moments of the stream have none.
         if self.settings.shuffle:
             return {}
         some = np.unique(np.linspace(0, len(self.order) - 1, MOST_DATES).astype(np.int64))
@@ -230,6 +238,8 @@ class TextTask(Task):
         # Between the most words of a topic, which long documents have, and the largest share.
         scores = codes / np.sqrt(np.maximum(codes.sum(axis=1, keepdims=True), 1e-12))
         best = np.unique(np.argsort(-scores, axis=0, kind="stable")[:N_TYPICAL])
+        # Texts were not kept while counting: they are read once more, and only the few that are
+        # shown stay.
         wanted = set(looked[best].tolist())
         entries = chain.from_iterable(source.entries() for source in self.sources)
         texts = [entry.text for number, entry in enumerate(entries) if number in wanted]

@@ -118,12 +118,14 @@ class VideoTask(Task):
         """Return whether all passes are done; frames have one."""
         if settings.epochs is None and hasattr(model, "settled_"):
             return bool(model.settled_)
+        # A model whose passes are not fixed says by itself whether its atoms have settled.
         passes = 1 if settings.mode == "frames" else settings.epochs or PASSES
         return bool(notes["position"][0] >= passes)
 
     def restore(self, model: VideoDictionary, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
         super().restore(model, notes)
+        # The position says 1 for a video that had ended, whatever its number of frames.
         self._ended = self.settings.mode == "frames" and notes["position"][0] > 0
 
     def advance(self, pace: Pace) -> None:
@@ -139,6 +141,7 @@ class VideoTask(Task):
         """Learn frame by frame, to the end of the video or until a pause is due."""
         start, n_frames = self.position[1], self.video.n_frames
         images = self.video.images(start)
+        # Looked at before the model is: it would complain of a batch, and a user knows frames.
         head = list(islice(images, 1 if start else MIN_FRAMES))
         if len(head) < MIN_FRAMES and not start:
             raise InputError(
@@ -149,6 +152,7 @@ class VideoTask(Task):
             return
         rest: Any = self._paced(chain(head, images), pace)
         with callbacks_set(self.model, pace.bar("learning")):
+            # With a length the bar shows how much is left; a stream has none.
             self.model.partial_fit(_Counted(rest, n_frames - start) if n_frames else rest)
         if self._ended:
             pace.note(self.model.learner_)
@@ -157,7 +161,9 @@ class VideoTask(Task):
         """Yield images; after each batch, when the model is whole, look whether a pause is due."""
         start, size = self.position[1], self.model._batch_size
         for number, image in enumerate(images):
+            # The batch that a complaint would be about; frames are numbered through all sessions.
             self._first = start + number // size * size
+            # Asking for the image after a full batch means that this batch was learned.
             if number and number % size == 0:
                 pace.note(self.model.learner_)
                 self._ended = False
@@ -169,6 +175,7 @@ class VideoTask(Task):
     def finish(self, folder: Path) -> dict[str, Any]:
         """Find the courses of atoms over the frames, or the frames at which curves change."""
         if self.settings.mode == "frames":
+            # Means over several frames, so that the report of a day of video stays small.
             every = -(-self._n_samples // POINTS)
             frames = Samples()
             courses = self._courses(every, frames)
@@ -184,6 +191,7 @@ class VideoTask(Task):
         size = frames[0].size
         for first in range(0, size, PIXELS):
             places = range(first, min(first + PIXELS, size))
+            # Only a block of pixels through all frames is in memory.
             rows = next(pixel_courses(frames, places, PIXELS))
             found.look(self.model.learner_.transform(rows), partial(self._pixel, rows, first))
         return found

@@ -58,6 +58,7 @@ class WalkSettings(checkpoints, Settings):
     def check(self) -> None:
         """Raise ValueError where the settings do not go together."""
         for name in ("origin", "destination"):
+            # Each side needs two columns, and one that is named twice is a slip of the hand.
             if not self.states and len(getattr(self, name)) != 2:
                 raise ValueError(
                     f"--{name} must be the columns of longitude and latitude, parted by a comma."
@@ -113,12 +114,14 @@ class WalkTask(Task):
     def restore(self, model: RandomWalkFactorization, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
         super().restore(model, notes)
+        # The cells come from the checkpoint: counting them again would read the whole file.
         self._at = tuple(notes["position"])
         if notes["grid"] is not None:
             self.grid = Grid(*notes["grid"])
 
     def advance(self, pace: Pace) -> None:
         """Make the passes that are left, resting after each block of the file."""
+        # A pass of its own before learning: a cell that is met twice in a year belongs to no part.
         if not self.settings.states and self.grid is None:
             self._count_cells()
         learn = self._learn_states if self.settings.states else self._learn_trips
@@ -130,10 +133,12 @@ class WalkTask(Task):
 
     def _learn_states(self, start: int) -> Iterator[None]:
         """Learn from one pass over a walk."""
+        # A pass begins a new walk: the step from the last state to the first one never happened.
         if not start:
             self.model.begin_walk()
         for states in read_states(self.sources[0].path, start):
             self.model.partial_fit(states)
+            # After each block, and not at the end: the run rests here.
             self._at = (self._at[0], self._at[1] + len(states))
             yield
         if not self.learned:
@@ -147,6 +152,7 @@ class WalkTask(Task):
             self.n_dropped += n_rows - len(origins)
             if len(origins):
                 self.model.partial_fit_transitions(origins, destinations)
+            # Rows are counted, not trips: the next session reads on from this row.
             self._at = (self._at[0], self._at[1] + n_rows)
             yield
         if not self.learned:
@@ -177,6 +183,7 @@ class WalkTask(Task):
         assert self.grid is not None
         for rows in self._positions(start):
             ends = [self.grid.cells(rows[:, 2 * side + 1], rows[:, 2 * side]) for side in (0, 1)]
+            # A trip with one end left out has no transition to learn, and counts as dropped.
             good = np.isin(ends[0], self.kept) & np.isin(ends[1], self.kept)
             yield len(rows), ends[0][good], ends[1][good]
 
@@ -197,6 +204,8 @@ class WalkTask(Task):
     def finish(self, folder: Path) -> dict[str, Any]:
         """Partition the states, and write the parts as a table and, of cells, as GeoJSON."""
         labels = self.model.partition(self.settings.clusters, random_state=self.settings.seed)
+        # A pass of its own, for the partition is known only now, and counts of all pairs of states
+        # may be too large to be kept while learning.
         leaving = self._leaving(labels)
         lumpability = lumpability_of(leaving, labels)  # may refuse, and then nothing is written
         visits = self.model.visits_.sum(axis=0)
