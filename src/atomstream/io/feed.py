@@ -155,15 +155,13 @@ class Feed:
 
     def _blocks(self, start: Position) -> Iterator[_Held]:
         """Yield the blocks that the reading thread has read."""
-        # Rows of a live stream cannot be read again, so next to none are taken before they are
-        # learned.
+        # Rows of a live stream cannot be read again: next to none are taken ahead of learning.
         ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)
         given_up = threading.Event()
 
         def put(item: Any) -> bool:
             """Put an item into the queue; return False if nobody waits for it any more."""
-            # Waits in short turns, so that a reader whose batches nobody takes any more comes to
-            # its end.
+            # In short turns: a reader whose batches nobody takes any more comes to its end.
             while not given_up.is_set():
                 try:
                     ready.put(item, timeout=PATIENCE)
@@ -178,8 +176,6 @@ class Feed:
                 for number in range(start.source, len(self.sources)):
                     row = start.row if number == start.source else 0
                     for block in self.sources[number].blocks(row, start.epoch):
-                        # A golden-ratio step apart: ids of long inputs run into each other only by
-                        # chance.
                         ids = block.ids.astype(np.uint64) + np.uint64(number * SPREAD % 2**64)
                         part = Block(block.X, ids, block.labels)
                         if not put(_Held(part, Position(start.epoch, number, row))):
@@ -188,9 +184,8 @@ class Feed:
                         if self._stop.is_set():
                             return
                 put(_END)
-            # Handed over whatever it is: who waits for rows must not wait forever.
             except BaseException as error:
-                put(error)
+                put(error)  # whatever it is: who waits for rows must not wait forever
 
         within = copy_context()  # what limits reading holds in the thread too
         reader = threading.Thread(target=within.run, args=(read,), name="reader", daemon=True)
