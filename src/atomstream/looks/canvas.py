@@ -89,12 +89,14 @@ def heading(atom: int, share: float) -> str:
 
 def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[list[Any], Figure]:
     """Return ``npanels`` axes in rows of ``n_columns``, and their figure."""
+    # No empty columns beside a few panels.
     n_columns = min(n_columns, npanels)
     n_rows = -(-npanels // n_columns)
     figure = empty(width * n_columns, height * n_rows + 0.3)
     grid = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for axes in grid:
         axes.tick_params(labelsize=TICK)
+    # The rest of the last row stays white.
     for axes in grid[npanels:]:
         axes.axis("off")
     return list(grid[:npanels]), figure
@@ -123,6 +125,7 @@ def write_names(axes: Axes, places: Iterable[tuple[float, float]], names: Iterab
 
 def empty(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches."""
+    # Not by pyplot, which keeps every figure in memory until it is closed.
     figure = library("matplotlib.figure", "Pictures").Figure(
         figsize=(width, height), layout="constrained"
     )
@@ -159,6 +162,7 @@ def by_similarity(atoms: ArrayLike) -> NDArray:
         return np.arange(len(rows))
     rows = unit(rows)
     cosines = rows @ rows.T
+    # An atom and its negative are the same with codes of both signs.
     cosines = np.abs(cosines) if (rows < 0).any() else cosines
     distances = np.clip(1 - cosines, 0, 2)[np.triu_indices(len(rows), 1)]
     tree = linkage(distances, "average", optimal_ordering=len(rows) <= MAX_TREE_ATOMS)

@@ -172,10 +172,13 @@ def pictures(values: NDArray) -> list[Picture]:
 
 def curves(columns: NDArray) -> Picture:
     """Return the columns of an array of shape (n, n_curves) as curves."""
+    # A missing entry would leave a hole in the points of a curve.
     columns = np.nan_to_num(np.asarray(columns, np.float64)[:, :MAX_CURVES])
+    # Means of equal parts: a page holds hundreds of such pictures.
     parts = np.array_split(columns, min(len(columns), MAX_PLACES))
     means = np.array([part.mean(axis=0) for part in parts])
     low, high = float(means.min()), float(means.max())
+    # A line at zero only where the curve crosses it.
     zero = _heights(np.zeros(1), low, high)[0] if low < 0 < high else None
     return Picture(curves=[_points(_heights(curve, low, high)) for curve in means.T], zero=zero)
 
@@ -203,11 +206,14 @@ def course_points(course: Sequence[float]) -> str:
 
 def _heights(values: NDArray, low: float, high: float) -> NDArray:
     """Return the heights of values in the box, from the top."""
+    # Two units of margin, for lines have a width; a constant curve lies at the top without dividing
+    # by zero.
     heights: NDArray = 2 + (high - values) * (HEIGHT - 4) / ((high - low) or 1.0)
     return heights.round(2)
 
 
 def _points(heights: NDArray) -> str:
+    # One point is drawn as a level line.
     heights = np.repeat(heights, 2) if len(heights) == 1 else heights
     across = np.linspace(0, WIDTH, len(heights))
     return " ".join(f"{x:.4g},{y:.4g}" for x, y in zip(across, heights, strict=True))
@@ -221,6 +227,7 @@ def coarse(pixels: NDArray) -> NDArray:
 
 def _image(pixels: NDArray) -> Picture:
     pixels = coarse(pixels)
+    # Each picture over its own range: atoms have no common scale.
     low, high = pixels.min(), pixels.max()
     shades = np.round(255 * (pixels - low) / ((high - low) or 1.0)).astype(np.uint8)
     image, buffer = library("PIL.Image", "Pictures"), io.BytesIO()

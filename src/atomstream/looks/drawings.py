@@ -62,6 +62,7 @@ def atoms_data(
         raise ValueError(
             f"shape={shape!r} has {np.prod(shape)} entries, the atoms have {n_features}."
         )
+    # All of them: patches are small enough.
     drawn = shown(model, None, order)
     rows = _atoms(model)[drawn]
     low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
@@ -145,6 +146,7 @@ def bars_data(
     drawn = []
     for atom in shown(model, n_atoms, order):
         row = _atoms(model)[atom]
+        # Signed entries count by their size.
         top = np.argsort(-np.abs(row), kind="stable")[:n_features]
         labels = [str(place + 1) if names is None else str(names[place]) for place in top]
         drawn.append((labels, row[top], float(model.importance_[atom])))
@@ -188,12 +190,14 @@ def bars(
 
 def triples_data(model: Any, rows: Matrix, n_rows: int = 6) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `triples` draws: samples, reconstructions, errors, best explained first."""
+    # The best and the worst are chosen among ten times as many as are drawn.
     rows = rows[: 10 * n_rows]
     X = (rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)).astype(float)
     X_hat = model.inverse_transform(model.transform(X))
     X, X_hat = X.reshape(len(X), -1), X_hat.reshape(len(X), -1)  # tensors: over their entries
     errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)
     order = np.argsort(errors / np.maximum(energy, TINY), kind="stable")
+    # A row of zeros is explained by anything.
     order = order[energy[order] > 0] if (energy > 0).any() else order
     places = np.linspace(0, len(order) - 1, min(n_rows, len(order)))
     drawn = order[np.unique(places.round().astype(int))]
@@ -252,6 +256,7 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
         low, high = np.nanmin(sample), np.nanmax(sample)
         span = max(high - low, TINY)
         for axes, image in zip(grid[:, column], (sample, rebuilt), strict=False):
+            # Sample and reconstruction on the scale of the sample, so that they can be compared.
             shown = np.clip((image - low) / span, 0, 1).reshape(shape)
             axes.imshow(shown, cmap=IMAGE, vmin=0, vmax=1)
         flat = lacking.reshape(shape)
@@ -271,10 +276,12 @@ def objective_data(history: History) -> tuple[NDArray, NDArray, NDArray]:
     explains that batch better than any other.
     """
     n_samples, values = np.asarray(history.n_samples), np.asarray(history.objective)
+    # The first batch made the start: its objective is of atoms that nobody has learned.
     if len(values) > 1:
         n_samples, values = n_samples[1:], values[1:]
     newest = np.append(np.diff(n_samples) > 0, True)  # of rounds over the same samples, the last
     n_samples, values = n_samples[newest], values[newest]
+    # Sums up to each place: a mean over any stretch is then one difference.
     total = np.concatenate([[0.0], np.cumsum(values)])
     last = np.arange(1, len(values) + 1)
     first = last - (1 + last // 6)  # the window grows with the stream: the axis is logarithmic

@@ -56,6 +56,8 @@ def families(model: Any) -> list[Family]:
     beyond = _beyond_the_motif(model)
     marks = [_marks(patch) for patch in beyond]
     groups: list[list[int]] = []
+    # From the most important on: it leads its family, and others are compared with it alone, so
+    # that families do not drift.
     for atom in np.argsort(-model.recent_importance_, kind="stable").tolist():
         for group in groups:
             leader = marks[group[0]]
@@ -104,6 +106,7 @@ def family_sections(model: Any) -> list[Section]:
 
 def _beyond_the_motif(model: Any) -> NDArray:
     """Return the atoms in both directions, without loops and the edges of the motif."""
+    # What every copy has would make all atoms alike.
     motif = model.motif_.adjacency() > 0
     free = ~(motif | motif.T | np.eye(model.motif_.size, dtype=bool))
     return np.where(free, model.components_ + model.components_.swapaxes(1, 2), 0)
@@ -111,6 +114,8 @@ def _beyond_the_motif(model: Any) -> NDArray:
 
 def _marks(patch: NDArray) -> tuple[NDArray, NDArray]:
     """Return what does not change with the order of the nodes: degrees and singular values."""
+    # The same structure at other nodes has the same of both; two structures with the same of both
+    # would be hard to tell apart in a picture as well.
     return np.sort(patch.sum(axis=1))[::-1], np.linalg.svd(patch, compute_uv=False)
 
 
@@ -148,6 +153,7 @@ def draw_graph(axes: Axes, patch: NDArray, joined: NDArray) -> None:
     places = np.column_stack([np.cos(angles), np.sin(angles)])
     weights = np.maximum(patch, patch.T)
     tails, heads = np.nonzero(np.triu(weights, 1) > 0.02)
+    # Heavy edges last, so that they lie on top.
     order = np.argsort(weights[tails, heads], kind="stable")
     tails, heads = tails[order], heads[order]
     strength = weights[tails, heads]

@@ -42,6 +42,7 @@ class ImageCoder(FileCoder):
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
         """Write an image rebuilt from its patches."""
+        # Before the work: a wrong name should not cost a minute.
         out, model = place_of_image(record, source, out), record.model
         pixels = load_image(source, color=len(model.patch_shape_) == 3)
         with naming_source(source):
@@ -129,6 +130,7 @@ def comparison_data(
 
     drawn = [] if original is None else [("original", as_image(original))]
     for name, picture in pictures.items():
+        # Holes are NaN, and drawn black.
         image = as_image(picture, holes=True)
         unknown = original is None or np.isnan(image).any()
         quality = "" if unknown else f", {psnr(drawn[0][1], image):.1f} dB"
@@ -168,6 +170,7 @@ def spins_data(
     """Return what `spins` draws: configurations, mosaics of their top atoms, reconstructions."""
     drawn: list[tuple[NDArray, ...]] = []
     for spin, model, image in zip(configurations, models, rebuilt, strict=True):
+        # A square mosaic of at most 25 atoms.
         side = min(5, int(np.sqrt(len(model.components_))))
         order = most_important(model)[: side**2]
         atoms = model.components_[order]
@@ -233,6 +236,7 @@ class ColorLook(Look):
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return the shares of the most important atoms, numbered through all materials."""
+        # Numbered through, because a table and its edits know one number for each atom.
         parts = record.model.dictionaries_
         names = [str(name) for name, part in parts.items() for _ in part.importance_]
         shares = np.concatenate([part.importance_ for part in parts.values()])
@@ -319,6 +323,7 @@ def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Figure:
     shown = {"cmap": "gray", "vmin": image.min(), "vmax": image.max()}
     left.imshow(image, **shown)
     middle.imshow(approximation, **shown)
+    # A few wrong pixels at edges would leave the rest of the errors white.
     bound = float(np.quantile(np.abs(error), 0.995)) or 1.0
     drawn = right.imshow(error, cmap=SIGNED, vmin=-bound, vmax=bound)
     figure.colorbar(drawn, ax=right, fraction=0.04, pad=0.02)

@@ -48,6 +48,7 @@ class LiveFigure(History):
     def __init__(self, every: float = 1.0, max_points: int = 2000) -> None:
         super().__init__(max_points)
         self.pause, self.n_drawn = every, 0
+        # Asked for here rather than after the first batch.
         library("IPython.display", "Live figures")
         library("matplotlib", "Pictures")
 
@@ -66,6 +67,7 @@ class LiveFigure(History):
     def note(self, learner: Any) -> None:
         """Draw after a batch, if it is time."""
         super().note(learner)
+        # Drawing takes longer than many a batch.
         if time.monotonic() - self._last >= self.pause:
             self._show()
             self._last = time.monotonic()
@@ -78,6 +80,7 @@ class LiveFigure(History):
             axes.plot(self.n_samples, self.points[name], color=BLUE)
             axes.set_title(title, fontsize=TEXT)
             known = [value for value in self.points[name] if math.isfinite(value)]
+            # Other curves may be zero, which a logarithm has no place for.
             if name == "objective" and known and 0 < min(known) < max(known) / 10:
                 axes.set_yscale("log")
             alarms = self.points["n_alarms"]
@@ -92,6 +95,7 @@ class LiveFigure(History):
         shown, buffer = library("IPython.display", "Live figures"), io.BytesIO()
         self.figure().savefig(buffer, format="png", dpi=80)
         picture = shown.Image(buffer.getvalue())
+        # The same place again and again: a new picture for each batch would fill the notebook.
         if self._place is None:
             self._place = shown.display(picture, display_id=True)
         else:

@@ -97,6 +97,8 @@ class AtomsLook:
     def table(self, record: Record, most: int = 20) -> Table:
         """Return the most important atoms, at most so many."""
         shares = record.model.importance_
+        # Stable, so that atoms that matter alike stand in the same order in every table and
+        # picture.
         order = np.argsort(-shares, kind="stable")[:most].tolist()
         rows = [(atom, float(shares[atom])) for atom in order]
         return Table("atom", {"code_share": "share of code times length"}, rows)
@@ -107,6 +109,8 @@ class AtomsLook:
 
     def small(self, values: NDArray) -> list[Picture]:
         """Return small pictures of atoms or samples; empty where there is nothing to draw."""
+        # Curves, grey images and colour images; atoms of other shapes, such as those of tensors,
+        # are drawn by their own looks.
         drawable = values.ndim in (2, 3) or (values.ndim == 4 and values.shape[3] == 3)
         return pictures(values) if drawable and values.size else []
 
@@ -147,6 +151,7 @@ class Look(AtomsLook):
         from atomstream.looks import drawings
 
         names = getattr(model, "feature_names_in_", None)
+        # Bars of features without names say nothing more than a curve, which has room for many.
         if names is None and model.components_.shape[1] > drawings.MAX_BARS:
             return drawings.curves(model, **options)
         return drawings.bars(model, None if names is None else [*map(str, names)], **options)
@@ -157,6 +162,7 @@ class Look(AtomsLook):
         try:
             shown = self.small(np.asarray(model.components_)[order])
         except MissingLibraryError:
+            # A notebook shows a model in passing: a library that is lacking is no error there.
             return ""
         return "".join(
             f'<div style="{BOX}">{_html(picture)}{atom}: '
@@ -247,9 +253,12 @@ def look_of(model: Any) -> Look:
     InputError
         For an object of a class without a look.
     """
+    # The nearest class first: a class derived from ours is looked at in our way until it registers
+    # one of its own.
     for kind in type(model).__mro__:
         if kind in _REGISTERED:
             return _REGISTERED[kind]()
+        # By name, so that no look is loaded before a model of its kind is looked at.
         if kind.__module__.startswith("atomstream.") and kind.__name__ in LOOKS:
             found: type[Look] = getattr(looks, LOOKS[kind.__name__])
             return found()

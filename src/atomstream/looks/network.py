@@ -82,6 +82,7 @@ class NetworkLook(Look):
         """
         model = record.model
         motif = model.motif_.adjacency() > 0
+        # Learned entries are symmetric but for rounding.
         symmetric = np.allclose(model.components_, model.components_.swapaxes(1, 2), atol=1e-3)
         # Of atoms that are symmetric one of two entries says both.
         listed = np.triu(~(motif | motif.T)) if symmetric else ~motif
@@ -90,6 +91,7 @@ class NetworkLook(Look):
             patch = model.components_[atom]
             beyond = np.where(listed, patch, 0)
             heaviest = max(float(patch.max()), 1e-12)
+            # Edges of the motif are in every copy and tell nothing of an atom.
             order = np.argsort(-beyond, axis=None, kind="stable")[:4]
             text = ", ".join(
                 f"{a}-{b} {patch[a, b] / heaviest:.2g}"
@@ -103,6 +105,7 @@ class NetworkLook(Look):
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return patches as small pictures, dark where they are heavy."""
+        # Pictures go from black to white: the sign turns that round.
         return super().drawn(record, -values)
 
     def caption(self, record: Record) -> str:
@@ -191,12 +194,14 @@ def network_of(record: Record, edges: Path | None = None, **options: Any) -> Net
     """
     known = record.settings
     if known is not None:
+        # The network is read as the run has read it, but for what was asked for now.
         options = {name: getattr(known, name) for name in READING} | options
     if edges is not None:
         return read_network(edges, **options)
     if known is None:
         raise InputError(f"{record.path} is a model without its network; name a file of edges.")
     network = read_network(known.inputs[0], **options)
+    # After the reading, so that what cannot be read is told first.
     record.run.check_inputs([InputFile(known.inputs[0])])
     return network
 
@@ -268,6 +273,7 @@ def network_atoms_data(
 
 def _newest(model: Any, n_atoms: int, order: str) -> NDArray:
     """Return the numbers of the atoms that matter most of late."""
+    # Of late, because the first half of a chain tells of atoms that are no longer there.
     most = np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
     return ordered(most, lambda: model.components_, order)
 
@@ -329,6 +335,7 @@ def adjacency_data(
         Mean weight in each block.
     """
     n_nodes = before.shape[0]
+    # Puts neighbours near each other: communities become blocks near the diagonal.
     order = sp.csgraph.reverse_cuthill_mckee(sp.csr_array(before + before.T), symmetric_mode=True)
     n_cells = min(cells, n_nodes)
     cell = np.empty(n_nodes, dtype=np.int64)
@@ -364,6 +371,7 @@ def adjacency(
     grid = figure.subplots(1, len(matrices), squeeze=False)[0]
     # Square roots, because otherwise a few heavy blocks would leave all others white.
     shown = [np.sqrt(np.maximum(matrix, 0)) for matrix in matrices]
+    # The same colours for both; a few very heavy cells do not set the scale.
     top = max(float(np.quantile(shown[0][shown[0] > 0], 0.98)), 1e-12)
     for axes, matrix, title in zip(grid, shown, titles, strict=False):
         drawn = axes.imshow(matrix, cmap=ERROR, vmin=0, vmax=top, interpolation="nearest")

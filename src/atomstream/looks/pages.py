@@ -25,6 +25,8 @@ MAX_CARDS = 500
 
 def n_atoms_of(record: Record) -> int:
     """Return the number of atoms, by which edits know them."""
+    # From the table, for what is edited are its rows: clusters of a walk are not atoms of a
+    # dictionary.
     rows = look_of(record.model).table(record, ALL).rows
     return 1 + max((row[0] for row in rows), default=-1)
 
@@ -32,6 +34,7 @@ def n_atoms_of(record: Record) -> int:
 def edits_of(record: Record) -> Edits:
     """Return what people have decided about the atoms; nothing for a model in memory."""
     path = record.results / EDITS
+    # A model in memory has no folder, and the working directory may hold edits of something else.
     if (record.task is not None or record.path.is_file()) and path.exists():
         return read_edits(path, n_atoms_of(record))
     return Edits(0, {}, record.notes.get("run", ""), record.n_steps)
@@ -40,6 +43,7 @@ def edits_of(record: Record) -> Edits:
 def edited_table(record: Record, most: int) -> Table:
     """Return the most important atoms as they read with the edits."""
     edits = edits_of(record)
+    # With edits all rows are needed: one far down may have been merged into one at the top.
     return edits.table(look_of(record.model).table(record, ALL if edits.made else most), most)
 
 
@@ -64,6 +68,7 @@ def sections_of(record: Record) -> list[Section]:
         "How": [Section("how", "", facts=report.how(record))],
     }
     return [
+        # The heading stands above the first section of a chapter alone.
         replace(section, chapter="" if number else chapter)
         for chapter, found in chapters.items()
         for number, section in enumerate(found)
@@ -101,6 +106,7 @@ class CardBuilder:
         self._frames = [] if self._usage is None else _frames(self._usage.places, moments)
         self._places: dict[int, int] = {}  # in the order in which neighbours are alike
         if len(atoms) > last:
+            # Of the atoms that have cards, so that neighbours on the page are alike.
             order = by_similarity(atoms[self._numbers]).tolist()
             self._places = {self._numbers[i]: place for place, i in enumerate(order)}
         errors = None if self._users is None else self._users.errors()
@@ -130,6 +136,7 @@ class CardBuilder:
         figures: dict[str, float] = {}
         about: dict[str, Any] = {}
         for name, value in found.items():
+            # The first share of a table is what it is sorted by.
             if isinstance(value, float) and not figures:
                 figures["importance"] = value
             else:
@@ -185,6 +192,7 @@ def _past(
     """Return how many samples were learned from at some moments, and pictures of all atoms."""
     shots = record.history.snapshots
     kept = [atoms for atoms in shots.atoms if atoms.size == np.prod(shape)]
+    # Atoms have changed their shape on the way: their pictures would not be of the same atoms.
     if not now or len(kept) < len(shots):
         return [], []
     # A page holds all pictures at once: the larger they are, the fewer moments it shows.
@@ -209,6 +217,7 @@ def changes_of(history: Trace, learner: Any) -> tuple[NDArray, int] | None:
     state = getattr(learner, "state_", None)
     if len(past) < 2 or state is None:
         return None
+    # Since the middle: at the beginning every atom turns.
     middle = int(np.searchsorted(past.n_samples, past.n_samples[-1] / 2))
     now = np.asarray(state.dictionary.atoms(), np.float64)
     now, before = now.reshape(len(now), -1), past.atoms[middle]

@@ -204,6 +204,7 @@ class Edits:
 
     def root(self, atom: int) -> int:
         """Return the atom that stands for this one."""
+        # Merges may form chains, which were checked for circles when the list was read.
         while atom in self.made and self.made[atom].into is not None:
             atom = int(self.made[atom].into or 0)
         return atom
@@ -220,6 +221,7 @@ class Edits:
 
     def table(self, table: Table, most: int) -> Table:
         """Return a table of all atoms as it reads with the edits, at most so many rows of it."""
+        # As it was, to the bit: most runs are never edited.
         if not self.made:
             return replace(table, rows=table.rows[:most])
         columns = [table.name, *table.columns]
@@ -228,8 +230,10 @@ class Edits:
         for atom, row in rows.items():
             root = rows.get(self.root(atom), row)
             for place in shares:
+                # Shares add up: what was two atoms is one now.
                 root[place] += row[place] if root is not row else 0.0
         shown = [rows[n] for n in rows if n in set(self.kept) and not self.of(n).hidden]
+        # Again by importance: a merged atom may have overtaken others.
         shown.sort(key=lambda row: -row[shares[0]] if shares else 0)
         heads = dict(table.columns)
         if any(edit.name for edit in self.made.values()):
@@ -249,6 +253,7 @@ class Edits:
             Where the name of an atom is the number of another.
         """
         names = [self.of(atom).name or f"{noun}_{atom}" for atom in self.kept]
+        # Two columns of one name could not be told apart by who reads the file.
         if repeated := {name for name in names if names.count(name) > 1}:
             raise InputError(f"Two columns would be called {min(repeated)!r}; rename that {noun}.")
         return names
@@ -302,6 +307,7 @@ def read_edits(path: Path, n_atoms: int) -> Edits:
         Where there is none, or where it does not fit the model.
     """
     try:
+        # Before it is read: a wrong name may be that of a data set.
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path} is too large for a list of edits.")
         saved = json.loads(path.read_text(encoding="utf-8"))
@@ -311,6 +317,7 @@ def read_edits(path: Path, n_atoms: int) -> Edits:
         raise InputError(f"{path} is no list of edits: {error!s:.200}") from None
     if not isinstance(saved, dict) or not isinstance(saved.get("edits"), list):
         raise InputError(f"{path} is no list of edits; save one from the report of the run.")
+    # Before its content is judged: a later format may well mean other things.
     if saved.get("format") != FORMAT:
         raise InputError(
             f"{path} has format {saved.get('format')!r:.20}, this release reads {FORMAT}."
@@ -337,11 +344,13 @@ def _checked(path: Path, listed: Sequence[Any], n_atoms: int) -> dict[int, Edit]
         made[edit.atom] = edit
     for edit in made.values():
         seen, atom = {edit.atom}, edit.into
+        # Followed to the end: a circle of merges has no atom that stands for all.
         while atom is not None:
             if atom in seen:
                 raise InputError(f"{path}: atom {edit.atom} is merged into itself.")
             seen.add(atom)
             atom = made[atom].into if atom in made else None
+    # Names of merged atoms are never shown.
     names = [edit.name for edit in made.values() if edit.name and edit.into is None]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise InputError(
@@ -362,6 +371,7 @@ def _edit(where: str, entry: Any, n_atoms: int) -> Edit:
             )
     if type(edit.atom) is not int:
         raise InputError(f"{where}: atom is {edit.atom!r:.20}, needed is a number.")
+    # Names go into heads of tables, one line each.
     if not isinstance(edit.name, str) or len(edit.name) > LONGEST or not edit.name.isprintable():
         raise InputError(f"{where}: name must be a line of at most {LONGEST} signs.")
     if edit.state not in ("", *STATES) or type(edit.hidden) is not bool:

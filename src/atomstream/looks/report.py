@@ -106,6 +106,7 @@ def write_report(
         name: base64.b64encode(png).decode("ascii") for name, png in _drawn(folder, sections, dpi)
     }
     path = folder / "report.html"
+    # The old report stays until the new one is complete: somebody may be reading it.
     with whole_file(path) as file:
         text = _page(title, facts, sections, pictures, cards)
         file.write(text.encode("utf-8", "replace"))
@@ -124,7 +125,9 @@ def _page(
         (files("atomstream.looks") / "page" / name).read_text(encoding="utf-8")
         for name in ("report.js", "report.css", "report.html.jinja")
     )
+    # Escaping is on for all of it: names of features come from files of other people.
     page = library("jinja2", "Reports").Environment(autoescape=True).from_string(template)
+    # The page allows the one script with this digest: markup in a name could not run another.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     text: str = page.render(
         **{"title": title, "facts_": facts, "chapters": _chapters(sections), "drawn": drawn},
@@ -139,6 +142,7 @@ def _browsing(cards: Cards | None) -> dict[str, Any]:
     """Return what the page needs to know of the cards."""
     if cards is None or not cards.cards:
         return {"cards": None, "known": set()}
+    # A dict as an ordered set: figures in the order in which cards have them.
     figures = {name: None for card in cards.cards for name in card.figures}
     timed = ["share at the time"] if cards.times else []
     placed = ["similarity"] if cards.cards[0].place is not None else []
@@ -196,9 +200,12 @@ def _drawn(folder: Path, sections: list[Section], dpi: int) -> Iterator[tuple[st
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     drawn = [section for section in sections if section.figure is not None]
     for section in track(drawn, len(drawn), "drawing"):
+        # A date would make every drawing of the same data another file.
         for kind, about in (("svg", {"Date": None}), ("png", {})):
             buffer = io.BytesIO()
             with warnings.catch_warnings():
+                # Names in a script that the font lacks are drawn as boxes; that is no news to the
+                # reader.
                 warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
                 section.figure.savefig(buffer, format=kind, dpi=dpi, metadata=about)
             with whole_file(folder / "figures" / f"{section.name}.{kind}") as file:
@@ -212,6 +219,7 @@ def atoms_table(
     """Return shares of code and energy of the most important atoms, perhaps with a text on each."""
     model, learner = record.model, record.learner
     energy = learner.memory_.atom_energy(learner.state_.dictionary)
+    # Of a model that explains nothing, all shares are zero.
     energy = energy / max(energy.sum(), np.finfo(float).tiny)
     rows: list[tuple[Any, ...]] = []
     for atom in np.argsort(-model.importance_, kind="stable")[:most].tolist():
@@ -233,6 +241,7 @@ def importance(record: Record, table: Table, note: str = "") -> Section:
 def table_section(name: str, title: str, table: Table, caption: str = "") -> Section:
     """Return a table as a section, with shares in percent."""
     first = table.rows[0] if table.rows else (None,) * (1 + len(table.columns))
+    # What a column holds is known from its first row: shares are floats, counts are int.
     shares = [isinstance(cell, float) for cell in first[1:]]
     heads = zip(table.columns.values(), shares, strict=True)
     columns = [table.name, *(f"{head}, %" if share else head for head, share in heads)]
@@ -262,6 +271,7 @@ def progress(record: Record) -> dict[str, Any]:
     if record.complete is None:
         state = "open: continues with what comes on standard input"
     elif not record.complete:
+        # A goal of None is not known before the first pass, and is not said.
         wanted = getattr(record.settings, goal) if goal else 1
         state = f"{done}{f' of {wanted}' if wanted else ''} {GOALS.get(goal, goal)} complete"
     return {"state": state, "time": f"{record.notes['seconds']:.1f} s"}
@@ -339,6 +349,7 @@ def how(record: Record) -> dict[str, Any]:
     }
     if record.settings is not None:
         seconds = record.notes["seconds"]
+        # Tasks without samples, such as a walk, count their steps.
         n_seen = getattr(learner, "n_samples_seen_", None) or learner.n_steps_
         rate = n_seen / max(seconds, 1e-9)
         facts["time"] = f"{seconds:.1f} s, reading and compiling included; {rate:,.0f} a second"

@@ -68,8 +68,11 @@ class Samples:
         """
         kept, self.n_seen = self._kept, self.n_seen + len(codes)
         codes = codes if self._codes is None else np.concatenate([self._codes, codes])
+        # The best of all so far: those kept compete with the new ones, so blocks may be of any
+        # size.
         best = np.unique(np.argsort(-np.abs(codes), axis=0, kind="stable")[:MAX_SAMPLES_PER_ATOM])
         self._codes = codes[best]
+        # Made only for those that stay: a sample may be a large picture.
         self._kept = [kept[i] if i < len(kept) else sample(i - len(kept)) for i in best.tolist()]
 
     def notes(self) -> dict[str, Any]:
@@ -83,6 +86,7 @@ class Samples:
             "sample_labels": np.array(labels, object),
             "sample_texts": np.array(texts, object),
         }
+        # Single precision: they are looked at, not learned from.
         pictures = np.array(values, np.float32)
         return notes | ({"sample_values": pictures} if pictures.nbytes <= MOST_BYTES else {})
 
@@ -176,6 +180,7 @@ class Users:
         """Return the mean error of the samples of each atom, weighed by its use of them."""
         if self.lost is None or self.energy is None:
             return None
+        # Each sample counts for an atom by the share that the atom has in it.
         lost, energy = self.lost @ self.shares, self.energy @ self.shares
         return np.divide(lost, energy, out=np.full(len(lost), np.nan), where=energy > 0)
 
@@ -222,6 +227,7 @@ def users_of(notes: Mapping[str, Any], shown: list[Picture], among: str) -> User
 def usage_of(history: Trace, unit: str) -> UsageOverTime | None:
     """Return the shares of the atoms along the stream: means of at most so many stretches."""
     usage, n_samples = history.points["usage"], history.n_samples
+    # Shares of fewer atoms than now cannot be averaged with the others.
     kept = [i for i, shares in enumerate(usage) if shares and len(shares) == len(usage[-1])]
     if len(kept) < 2:
         return None

@@ -37,6 +37,8 @@ class EdgeMeans:
         self._kind = np.float64 if weighted else np.uint32
         self._shards: dict[int, _Table] = {}
         self._sums = self._counts = None
+        # A place for every pair costs memory and no search; beyond it, tables hold the visited
+        # pairs alone.
         if n_nodes**2 <= MAX_PLACES:
             self._sums, self._counts = (
                 _zeros(n_nodes**2, dtype) for dtype in (np.float64, self._kind)
@@ -77,6 +79,7 @@ class EdgeMeans:
         weights : ndarray of shape (n,), optional
             Weights of the m values of each row; ones by default.
         """
+        # No table of all places: the network is large.
         if self._sums is None:
             self._add_to_tables(rows, columns, values, weights)
             return
@@ -100,6 +103,7 @@ class EdgeMeans:
         keys, values = keys[order], patches.ravel()[order].astype(np.float64, copy=False)
         spread = np.ones(1) if weights is None else np.repeat(weights, n_columns)[order]
         for number, start, end in zip(numbers.tolist(), starts, ends, strict=True):
+            # Made when first visited: a chain may never leave a part of the network.
             if number not in self._shards:
                 self._shards[number] = _Table(TABLE_SIZE, self._kind)
             own = spread if weights is None else spread[start:end]
@@ -165,6 +169,7 @@ class _Table:
             table = (self.keys, self.sums, self.weights)
             done, self.filled = add(table, self.filled, most, (keys, values, weights), done)
             if done < len(keys):
+                # Slow growth, for old and new table are in memory together for a moment.
                 larger = _Table(int(GROWTH * len(self.keys)) + 1, self.weights.dtype)
                 move(self.keys, self.sums, self.weights, larger.keys, larger.sums, larger.weights)
                 self.keys, self.sums, self.weights = larger.keys, larger.sums, larger.weights
@@ -173,6 +178,7 @@ class _Table:
         """Return the keys in order, with their means and weights."""
         from atomstream._kernels.pairs import FREE
 
+        # Sorted, as a CSR array wants its columns.
         taken = np.flatnonzero(self.keys != FREE)
         taken = taken[np.argsort(self.keys[taken])]
         return self.keys[taken], self.sums[taken] / self.weights[taken], self.weights[taken]
@@ -191,6 +197,8 @@ def distinct(patches: NDArray) -> tuple[NDArray, NDArray]:
     Patches of one number are taken for one: the number is their sum with random weights, and
     checked.
     """
+    # A random number for each patch: sorting numbers is much cheaper than sorting rows. Two patches
+    # with the same number are so unlikely that they are only checked for.
     numbers = patches @ np.random.default_rng(0).random(patches.shape[1])
     _, first, places = np.unique(numbers, return_index=True, return_inverse=True)
     if not np.array_equal(patches[first][places], patches):

@@ -16,6 +16,7 @@ from atomstream.domains.networks.network import Network
 def edges_of(network: Network) -> NDArray:
     """Return every edge once, without loops, int64 of shape (n_edges, 2)."""
     edges = network.out.tocoo()
+    # Undirected edges are stored in both directions.
     once = edges.row < edges.col if network.undirected else edges.row != edges.col
     return np.column_stack([edges.row[once], edges.col[once]]).astype(np.int64)
 
@@ -32,6 +33,7 @@ def hidden_again(
     places = edges.T.astype(np.int32)  # with 64-bit indices scipy 1.15 finds no tree
     chances = sp.coo_array((1 + rng.random(len(edges)), places), network.out.shape)
     forest = sp.coo_array(sp.csgraph.minimum_spanning_tree(chances.tocsr()))
+    # A pair as one number, tail times size plus head.
     free = ~np.isin(edges @ [size, 1], forest.row * np.int64(size) + forest.col)
     wanted = number_of(share, len(edges))
     hidden = edges[rng.permutation(np.flatnonzero(free))[:wanted]]
@@ -55,6 +57,7 @@ def non_edges(network: Network, n: int, rng: np.random.Generator, matched: bool 
     size, edges, both = network.n_nodes, edges_of(network), network.undirected
     taken = edges @ [size, 1]
     tails, heads = (np.unique(edges if both else edges[:, end]) for end in (0, 1))
+    # How many pairs there are at all, so that the loop below comes to an end.
     n_pairs = size * (size - 1)
     if matched:
         n_pairs = len(tails) * len(heads) - len(np.intersect1d(tails, heads))
@@ -65,6 +68,7 @@ def non_edges(network: Network, n: int, rng: np.random.Generator, matched: bool 
         )
     found: NDArray = np.empty(0, dtype=np.int64)
     while len(found) < n:
+        # More than are wanted, for edges, loops and pairs drawn before are left out.
         ends = _ends(edges if matched else size, 2 * n + 16, rng, both)
         ends = np.sort(ends, axis=1) if both else ends
         keys = ends[ends[:, 0] != ends[:, 1]] @ [size, 1]

@@ -72,6 +72,7 @@ def decomposed(matrix: Any, rows: NDArray, columns: NDArray) -> dict[str, NDArra
     rows, columns : ndarray of int of shape (n_pairs,)
     """
     ranks = [min(rank, matrix.shape[0] - 1) for rank in RANKS]
+    # Started from a fixed seed: scores of the same network are the same.
     left, values, right = sp.linalg.svds(matrix, max(ranks), rng=np.random.default_rng(0))
     order = np.argsort(-values)
     left, right = (left * values)[:, order], right.T[:, order]
@@ -94,6 +95,7 @@ def pair_scores(network: Network, pairs: NDArray) -> dict[str, NDArray]:
     matrix, (rows, columns) = plain(network.out), pairs.T
     found = around(matrix, rows, columns, network.directed) | decomposed(matrix, rows, columns)
     if network.directed:
+        # Who follows each other's friends in either direction is near as well.
         both = plain(network.out + network.into)
         joined = around(both, rows, columns, False)
         found |= {

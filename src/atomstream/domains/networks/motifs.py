@@ -35,10 +35,12 @@ class Motif:
     size: int
 
     def __post_init__(self) -> None:
+        # Tuples, so that motifs can be compared and be keys.
         object.__setattr__(self, "edges", tuple(map(tuple, self.edges)))
         if not isinstance(self.size, int) or self.size < 1:
             raise ValueError(f"A motif needs at least one node, got size={self.size!r}.")
         for tail, head, exponent in self.edges:
+            # Checked one by one: a motif may come from a file.
             whole = isinstance(tail, int) and isinstance(head, int)
             if not (
                 whole and 0 <= tail < self.size and 0 <= head < self.size and 0 < exponent < np.inf
@@ -66,9 +68,11 @@ class Motif:
         """
         if isinstance(motif, cls):
             return motif
+        # Both names, for a motif of ours has the first one.
         if hasattr(motif, "adjacency") and hasattr(motif, "nodes"):
             return cls._of_graph(motif)
         if isinstance(motif, str):
+            # Another word for the cycle of three.
             if motif == "triangle":
                 return cycle(3)
             name, _, number = motif.partition(":")
@@ -103,6 +107,7 @@ class Motif:
                     f"The edge {(tail, head)!r} of the motif has the weight {weight!r:.40}, needed "
                     "is a number above 0."
                 )
+            # Sorted where edges have no direction, so that the same graph is the same motif.
             edges.append((*(ends if graph.is_directed() else sorted(ends)), float(weight)))
         return cls(tuple(edges), len(places))
 

@@ -70,8 +70,10 @@ class StateIndex:
             return self, self._in_range(states)
         distinct, places = _distinct(states)
         places_of = self._numbers
+        # In the order in which they came: numbers never change once they are given.
         fresh = [state for state in distinct if state not in places_of]
         index = self
+        # Without new states the same object, whose table of numbers is already made.
         if fresh:
             index = StateIndex([*self.labels, *fresh])
         numbers = np.array([index._numbers[state] for state in distinct], dtype=np.int64)
@@ -81,6 +83,8 @@ class StateIndex:
         """Return the numbers of states, -1 for unknown ones."""
         distinct, places = _distinct(states)
         if self.fixed:
+            # Labels of any kind may be asked for; those that are no number of the range are
+            # unknown.
             known = [s if isinstance(s, int) and 0 <= s < len(self) else -1 for s in distinct]
             return np.array(known, dtype=np.int64)[places]
         numbers = [self._numbers.get(state, -1) for state in distinct]
@@ -119,6 +123,7 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
         array = states.to_numpy()
     if array is not None and array.ndim != 1:
         raise ValueError(f"states must have one axis, got shape {array.shape}.")
+    # NumPy sorts these faster than Python could look at them one by one.
     if array is not None and array.dtype.kind in "iuSUb":
         values, first, places = np.unique(array, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
@@ -143,6 +148,7 @@ def _refuse_masked(states: object) -> None:
 def _plain(state: Any) -> Any:
     """Return a state as a plain Python object; a missing one is refused."""
     state = state.item() if isinstance(state, np.generic) else state
+    # Not equal to itself: NaN of any kind.
     if state is None or state != state:
         raise ValueError("states has a missing entry; leave such steps out.")
     return state
@@ -200,6 +206,8 @@ class WalkFactors:
             ("left", "right"), (self.left, self.right), self.visits, strict=True
         ):
             if side in (name, "both"):
+                # With a floor: over their own tiny shares, the points of rare states would lie far
+                # out by chance.
                 shares = np.maximum(visits, self.min_visits) / visits.sum()
                 parts.append(vectors / np.maximum(shares, TINY)[:, None] ** self.power)
         return np.hstack(parts)
@@ -225,6 +233,7 @@ class WalkFactors:
         from sklearn.cluster import KMeans
 
         points, visits = self.embedding(side), self.visits.sum(axis=0)
+        # A state that was never visited has no place near any other.
         visited = visits > 0
         n_visited = int(visited.sum())
         if declared and n_visited < len(visits):
