@@ -63,16 +63,13 @@ def learning_command(task: str, name: str) -> click.Command:
         values: dict[str, Any] = {}
         if config is not None:
             values = as_input_error(config, lambda: read_settings(config, settings_type))
-        # Options over the file: what is typed now is what is meant now.
         values |= given(settings_type, options)
         if names not in (None, ()):
             values["inputs"] = list(names) if kind.many else [names]
         settings = as_input_error("settings", lambda: settings_type(**values))
-        # Absolute, so that the run can be resumed from another folder.
         places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
         settings = as_input_error("settings", lambda: settings.placed(tuple(places)))
-        # Before inputs are opened, which may take minutes; asked again when the folder is held.
-        folder.check_free()
+        folder.check_free()  # before inputs are opened, which may take minutes
         run = Run(folder, checked_aloud("settings", lambda: task_of(kind, settings)))
         _listen(run, on_alarm, metrics)
         with folder.beginning(settings, run.task.sources):

@@ -155,13 +155,11 @@ class Feed:
 
     def _blocks(self, start: Position) -> Iterator[_Held]:
         """Yield the blocks that the reading thread has read."""
-        # Rows of a live stream cannot be read again: next to none are taken ahead of learning.
-        ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)
+        ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)  # live rows come once
         given_up = threading.Event()
 
         def put(item: Any) -> bool:
             """Put an item into the queue; return False if nobody waits for it any more."""
-            # In short turns: a reader whose batches nobody takes any more comes to its end.
             while not given_up.is_set():
                 try:
                     ready.put(item, timeout=PATIENCE)

@@ -182,12 +182,10 @@ class RowWise:
         from atomstream._kernels.convex import walk
 
         hulls, memory = state.dictionary, state.memory
-        # The kernel cannot refuse a row halfway, so what would overflow is refused before it
-        # begins.
+        # The kernel cannot refuse a row halfway: what would overflow is refused before it begins.
         with np.errstate(over="ignore"):
             if not np.isfinite(batch.energy).all():
                 raise ValueError("Products of the rows are not finite; rescale the data.")
-        # In float64 for the kernel, which adds up products of thousands of rows.
         X, n = batch.X.astype(np.float64), batch.X.shape[0]
         masses = np.ones(n) if batch.weights is None else batch.weights
         # One tick a row, as in the paper; a row of mass 0 is none.
