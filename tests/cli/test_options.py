@@ -58,6 +58,8 @@ NOT_GIVEN = {
     "destination",
     "snapshots",
     "engine",
+    "drop",
+    "na",
     ("", "columns"),
     ("consensus", "columns"),
 }

@@ -463,6 +463,12 @@ def test_polars_frames_are_taken_as_arrays():
     assert_array_equal(new().fit(pl.DataFrame(waves())).predict(2), new().fit(waves()).predict(2))
 
 
+def test_years_that_were_read_as_floats_are_an_index():
+    table = frame().set_axis(np.arange(1700.0, 1790))
+    forecast = new().fit(table).predict(2)
+    assert forecast.index.tolist() == [1790, 1791]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "told"),

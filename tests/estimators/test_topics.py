@@ -139,6 +139,27 @@ def test_documents_without_known_words_have_zeros(tmp_path, vectorizer):
     assert_array_equal(model.topic_shares(["", "cat goat"])[1:], model.topic_shares(["cat goat"]))
 
 
+def test_spans_of_dates_have_the_words_of_the_command_line_and_a_default():
+    documents, themes = corpus()
+    model = learned(documents, n_epochs=2)
+    times = np.datetime64("2003-01-01") + np.arange(len(documents))
+    for word, letter in (("day", "D"), ("week", "W"), ("month", "M"), ("year", "Y")):
+        over = [model.topics_over_time(documents, times, freq=freq) for freq in (word, letter)]
+        assert_array_equal(over[0].starts, over[1].starts)
+        assert_array_equal(over[0].shares, over[1].shares)
+    default = model.topics_over_time(documents, times)
+    spans = [
+        len(model.topics_over_time(documents, times, freq=f).starts) for f in ("month", "week")
+    ]
+    assert len(default.starts) == next(n for n in spans if n >= 8)
+    with pytest.raises(ValueError, match="freq must be one of day, week, month, year"):
+        model.topics_over_time(documents, times, freq="hour")
+    with pytest.raises(ValueError, match="numbers need bins"):
+        model.topics_over_time(documents, themes)
+    with pytest.raises(ValueError, match="either freq or bins, got both"):
+        model.topics_over_time(documents, times, freq="day", bins=2)
+
+
 def test_unknown_words_do_not_change_the_codes_of_known_ones():
     model = learned(corpus()[0], vectorizer="hashing", n_epochs=2)
     for known in ("cat dog", "cat stock stock goal"):
@@ -289,9 +310,9 @@ def test_shares_over_time_are_means_of_shares():
     [
         ((["x"], "D", None), "numbers or dates"),
         (([1, 2], "D", None), "times must be dates"),
-        (([1, 2], None, None), "either freq or bins"),
+        (([1, 2], None, None), "numbers need bins"),
         (([1, 2], "D", 3), "either freq or bins"),
-        ((["2003-01-01"], "H", None), "freq must be one of D, W, M, Y"),
+        ((["2003-01-01"], "H", None), "freq must be one of day, week, month, year"),
         (([1, np.nan], None, 2), "one known time"),
         (([[1, 2]], None, 2), "one known time"),
         (([1, 2], None, [1]), "at least two edges"),
@@ -440,7 +461,7 @@ def test_pictures_draw_their_data():
         [bar.get_width() for bar in figure.axes[0].patches],
         [100 * share for _, share in drawn[0][2]],
     )
-    over = model.topics_over_time(documents, np.datetime64("2003-02-19") + themes * 9, freq="D")
+    over = model.topics_over_time(documents, np.datetime64("2003-02-19") + themes * 9, freq="day")
     starts, order, shares = plots.topics_over_time_data(over, 2)
     assert_array_equal(shares, over.shares[:, order])
     line = plots.topics_over_time(over, ["a", "b", "c"], n_topics=2).axes[0].lines[0]

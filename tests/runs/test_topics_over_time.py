@@ -199,7 +199,7 @@ def test_dates_of_lines_are_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("days", "unit"), [(3, "D"), (30, "D"), (60, "W"), (300, "M"), (3000, "Y")]
+    ("days", "unit"), [(3, "day"), (30, "day"), (60, "week"), (300, "month"), (3000, "year")]
 )
 def test_spans_suit_the_dates(days, unit):
     times = np.array(["2001-01-01", "2001-01-01"], "datetime64[s]")

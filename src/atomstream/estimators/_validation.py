@@ -74,7 +74,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     high = float(high_of.reduce(values, axis=None, initial=0))
     if not (np.isfinite(low) and np.isfinite(high)):
         holes = np.isnan(values).any() and not model.missing
-        row = _first_row(X, np.isnan(values) if holes else np.isinf(values))
+        row, _ = _first_place(X, np.isnan(values) if holes else np.isinf(values))
         offer = (
             ", or say missing=True" if holes and "missing" in said.get_params(deep=False) else ""
         )
@@ -84,9 +84,10 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         advice = f" or {said.SIGNED}" if hasattr(said, "SIGNED") else ""
+        row, column = _first_place(X, values == low)
         raise ValueError(
-            f"Negative values in data passed to {name}: the minimum is {low:.4g}, needed is 0 or "
-            f"more; shift the data{advice}."
+            f"Negative values in data passed to {name}: the minimum is {low:.4g} (first in row "
+            f"{row}, column {column}, counted from 0), needed is 0 or more; shift the data{advice}."
         )
     known = None if reset else model._learner.dtype
     return X if known is None or X.dtype == known else X.astype(known)
@@ -136,7 +137,7 @@ def raise_zeros(X: Any, loss: Any) -> Any:
     if not bare.any():
         return X
     if loss.zeros == "refuse":
-        row = _first_row(X, bare)
+        row, _ = _first_place(X, bare)
         raise ValueError(
             f"Input X contains zeros (first in row {row}, counted from 0), where {loss!r} is "
             "infinite; say loss__zeros='floor'."
@@ -188,11 +189,14 @@ def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
     return mass
 
 
-def _first_row(X: Any, bad: NDArray) -> int:
+def _first_place(X: Any, bad: NDArray) -> tuple[int, int]:
+    """Return row and column of the first of the bad entries; of a sparse X, of its data."""
+    first = int(np.flatnonzero(bad)[0])
     if sp.issparse(X):
         # The last row that begins at or before the entry; empty rows before it begin there too.
-        return int(np.searchsorted(X.indptr, np.flatnonzero(bad)[0], side="right")) - 1
-    return int(np.flatnonzero(bad.any(axis=1))[0])
+        return int(np.searchsorted(X.indptr, first, side="right")) - 1, int(X.indices[first])
+    row, column = divmod(first, X.shape[1])
+    return row, column
 
 
 def check_weights(sample_weight: ArrayLike | EntryWeights | None, X: Matrix) -> NDArray | None:

@@ -352,8 +352,9 @@ class TopicModel(LearnerInside):
         documents : iterable of str
         times : array-like of shape (n_documents,)
             When each was written: numbers, or dates (datetime64, datetime, or text as 2003-02-19).
-        freq : {"D", "W", "M", "Y"}, optional
-            Of dates: spans are days, weeks from Monday, months or years.
+        freq : {"day", "week", "month", "year"}, optional
+            Spans of dates; weeks begin on Monday, and NumPy's letters D, W, M, Y will do. By
+            default the longest spans of which there are 8 or more.
         bins : int or array-like, optional
             Instead of ``freq``: a number of equal spans, or their edges, the last one included.
         """

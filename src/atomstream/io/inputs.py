@@ -136,6 +136,7 @@ def _check_together(sources: list[Source], images: list[Path], options: InputOpt
     others = [*map(str, images), *(source.name for source in sources if not source.has_columns)]
     for option, columns in (
         ("--columns chooses", options.columns),
+        ("--drop leaves out", options.drop),
         ("--id names", options.naming.ids),
     ):
         if columns and others:

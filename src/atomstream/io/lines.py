@@ -9,9 +9,10 @@ import math
 import os
 import re
 import select
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from atomstream.exceptions import InputError
@@ -135,6 +136,7 @@ def _bounded(text: str, path: Any) -> str:
 
 
 NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A"]
+NUMERIC = "numeric"  # in place of the names of columns: those that hold numbers
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"
 MAX_NAMES = 5  # columns that a message lists
@@ -190,17 +192,71 @@ class Head(NamedTuple):
     rows: list[list[str]]  # the first ones
 
 
-def head_of(sample: str, name: str, decimal: str = ".") -> Head:
+@dataclass(frozen=True)
+class NumberFormat:
+    """How tables of text write numbers and missing entries.
+
+    Parameters
+    ----------
+    decimal : {".", ","}, default="."
+        The decimal sign. Beside decimal commas a point may mean thousands: it is refused.
+    missing : sequence of str, default=()
+        What stands for a missing entry besides an empty field, ``NA`` and their like.
+
+    Raises
+    ------
+    InputError
+        For another decimal sign.
+    """
+
+    decimal: str = "."
+    missing: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise InputError(f"decimal is {self.decimal!r:.40}, needed is '.' or ','.")
+
+    def number(self, field: Any) -> float:
+        """Return the number in a field; TypeError or ValueError for what is no number."""
+        return number_of(field, self.decimal)
+
+    def entry(self, field: Any) -> float:
+        """Return the number in a field of a table; NaN for a missing entry."""
+        if field is None or (isinstance(field, str) and self.is_missing(field)):
+            return math.nan
+        return self.number(field)
+
+    def is_missing(self, field: str) -> bool:
+        """Return whether a field stands for a missing entry."""
+        field = field.strip()
+        return field in NOTHING or field in self.missing
+
+    def is_entry(self, field: str) -> bool:
+        """Return whether a field is a number, or stands for a missing entry."""
+        try:
+            self.entry(field)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    def sentinels(self) -> list[float]:
+        """Return the numbers that stand for a missing entry, however they are written."""
+        usual = NumberFormat(self.decimal)
+        return [self.number(field) for field in self.missing if usual.is_entry(field)]
+
+
+PLAIN = NumberFormat()
+
+
+def head_of(sample: str, name: str, form: NumberFormat = PLAIN) -> Head:
     """Return what the first lines of a table tell.
 
     Raises
     ------
     InputError
-        Where there are no lines of text, or numbers seem to have decimal commas and ``decimal`` is
-        a point.
+        Where there are no lines of text, or numbers seem to have decimal commas and the decimal
+        sign is a point.
     """
-    if decimal not in (".", ","):
-        raise InputError(f"decimal is {decimal!r:.40}, needed is '.' or ','.")
     lines = [line for line in sample.splitlines() if line.strip()]
     if not lines:
         raise InputError(f"{name} has no lines.")
@@ -210,12 +266,12 @@ def head_of(sample: str, name: str, decimal: str = ".") -> Head:
     unquoted = re.sub(r'"[^"]*"', "", lines[0])
     others = max(";\t|", key=unquoted.count)
     # A comma between quoted fields is a delimiter even where it is the decimal sign.
-    commas = decimal == "." or (others not in unquoted and '"' in "".join(lines[:2]))
+    commas = form.decimal == "." or (others not in unquoted and '"' in "".join(lines[:2]))
     delimiter = max(("," if commas else "") + ";\t|", key=unquoted.count)
     rows = list(csv.reader(lines, delimiter=delimiter))
     if delimiter == "," and others in unquoted:
         _check_decimal(list(csv.reader(lines, delimiter=others)), name)
-    header = _has_header(rows, decimal)
+    header = _has_header(rows, form)
     names = rows[0] if header else [str(number + 1) for number in range(len(rows[0]))]
     return Head(delimiter, header, names, rows[header:])
 
@@ -242,51 +298,63 @@ def number_of(field: Any, decimal: str = ".") -> float:
     return float(field)
 
 
-def entry_of(field: Any, decimal: str = ".") -> float:
-    """Return the number in a field of a table; NaN for one of the signs of a missing entry."""
-    if field is None or (isinstance(field, str) and field.strip() in NOTHING):
-        return math.nan
-    return number_of(field, decimal)
-
-
-def _is_entry(field: str, decimal: str) -> bool:
-    """Return whether a field is a number, or one of the signs of a missing entry."""
-    try:
-        entry_of(field, decimal)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _has_header(rows: list[list[str]], decimal: str) -> bool:
+def _has_header(rows: list[list[str]], form: NumberFormat) -> bool:
     """Return whether the first line is a header: only texts, or a text above a number."""
-    texts = [not _is_entry(field, decimal) for field in rows[0]]
-    empty = [field.strip() in NOTHING for field in rows[0]]
+    texts = [not form.is_entry(field) for field in rows[0]]
+    empty = [form.is_missing(field) for field in rows[0]]
     if any(texts) and all(text or nothing for text, nothing in zip(texts, empty, strict=True)):
         return True
     below = rows[1] if rows[1:] else []
     pairs = zip(texts, below, strict=False)
-    return any(text and _is_entry(field, decimal) for text, field in pairs)
+    return any(text and form.is_entry(field) for text, field in pairs)
 
 
-def chosen(names: list[str], columns: Sequence[str], source: str) -> list[int]:
-    """Return the places of columns given by name, number or range; by default all."""
+def chosen(
+    names: list[str], columns: Sequence[str], source: str, texts: Collection[int] = ()
+) -> list[int]:
+    """Return the places of columns given by name, number, range or "numeric"; by default all.
+
+    ``texts`` are the places of columns that do not hold numbers.
+    """
     if not columns:
         return list(range(len(names)))
-    places: list[int] = []
-    for column in columns:
-        span = re.fullmatch(r"(\d+)-(\d+)", column)
-        if column in names:
-            places.append(names.index(column))
-        elif column.isdecimal() and 1 <= int(column) <= len(names):
-            places.append(int(column) - 1)
-        elif span and 1 <= int(span[1]) <= int(span[2]) <= len(names):
-            places.extend(range(int(span[1]) - 1, int(span[2])))
-        else:
-            raise InputError(
-                f"{source} has no column {column!r}; it has {len(names)}: {_listed(names)}."
-            )
-    return places
+    return [place for column in columns for place in _places(names, column, source, texts)]
+
+
+def dropped(names: list[str], columns: Sequence[str], source: str) -> list[int]:
+    """Return the places of columns to leave out; by default none."""
+    return chosen(names, columns, source) if columns else []
+
+
+def _places(names: list[str], column: str, source: str, texts: Collection[int]) -> Iterable[int]:
+    """Return the places that a name, a number from 1, a range or "numeric" stands for."""
+    if column == NUMERIC and column not in names:
+        return (place for place in range(len(names)) if place not in texts)
+    if (place := _place(names, column)) is not None:
+        return [place]
+    for dash in re.finditer("-", column):  # names may hold dashes, too
+        ends = _place(names, column[: dash.start()]), _place(names, column[dash.end() :])
+        if ends[0] is not None and ends[1] is not None and ends[0] <= ends[1]:
+            return range(ends[0], ends[1] + 1)
+    raise InputError(
+        f"{source} has no column {column!r}; it has {len(names)}: {_listed(names)}."
+        f"{_did_you_mean(column, names)}"
+    )
+
+
+def _place(names: list[str], column: str) -> int | None:
+    if column in names:
+        return names.index(column)
+    if column.isdecimal() and 1 <= int(column) <= len(names):
+        return int(column) - 1
+    return None
+
+
+def _did_you_mean(column: str, names: list[str]) -> str:
+    """Return a question that names the column most like an unknown one, or nothing."""
+    lowered = {name.lower(): name for name in names}
+    like = get_close_matches(column.lower(), lowered, n=1)
+    return f" Did you mean {lowered[like[0]]!r}?" if like else ""
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -295,7 +363,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def refuse_texts(texts: dict[str, str], name: str) -> None:
-    """Raise for columns of text; ``texts`` maps each name to an example."""
+    """Raise for chosen columns of text; ``texts`` maps each name to an example."""
     if texts:
         first = next(iter(texts.items()))
         comma = DECIMAL_COMMA.fullmatch(first[1])
@@ -303,18 +371,18 @@ def refuse_texts(texts: dict[str, str], name: str) -> None:
             f"{name}: {'columns' if len(texts) > 1 else 'column'} {_listed(list(texts))} "
             f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds "
             f"{first[1]!r:.40}); {f'for decimal commas {SAY_COMMA}, or ' if comma else ''}"
-            "choose others with --columns."
+            "choose others with --columns, leave them out with --drop, or take --columns numeric."
         )
 
 
 def texts_in(
-    rows: list[list[str]], names: list[str], kept: list[int], lenient: bool, decimal: str
-) -> dict[str, str]:
+    rows: list[list[str]], n_columns: int, lenient: bool, form: NumberFormat
+) -> dict[int, str]:
     """Return the columns of texts, each with one; where lines may be bad, those of nothing else."""
-    texts: dict[str, str] = {}
-    for i in kept:
+    texts: dict[int, str] = {}
+    for i in range(n_columns):
         fields = [row[i] for row in rows if i < len(row)]
-        wrong = [field for field in fields if not _is_entry(field, decimal)]
+        wrong = [field for field in fields if not form.is_entry(field)]
         if wrong and (len(wrong) == len(fields) or not lenient):
-            texts[names[i]] = wrong[0]
+            texts[i] = wrong[0]
     return texts

@@ -19,6 +19,7 @@ from atomstream.io.table import DelimitedTable
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
+SENTINEL = re.compile(r"-1|-9+(\.9+)?")  # as tables often write what is missing
 BYTES_PER_TIME = 80  # as text
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 
@@ -67,14 +68,15 @@ class SeriesTable:
                 "with --columns."
             )
 
-    def check_above(self, low: NDArray, needed: str) -> None:
+    def check_above(self, low: NDArray, needed: str, remedy: str) -> None:
         """Raise InputError for the first of the values that are too low."""
         if low.any():
             row, column = np.argwhere(low)[0]
             value, label = self.values[row, column], self.labels[row]
-            raise InputError(
-                f"Series {self.names[column]!r} of {self.path} is {value:.4g} at {label}: {needed}."
-            )
+            said = f"Series {self.names[column]!r} of {self.path} is {value:.4g} at {label}"
+            if SENTINEL.fullmatch(f"{value:g}"):
+                remedy = f"if {value:g} stands for missing entries, give --na {value:g}"
+            raise InputError(f"{said}: {needed}; {remedy}.")
 
     def write(self, out: Path, names: list[str], labels: NDArray, values: NDArray) -> None:
         """Write a table like this one, with other columns and rows; NaN makes an empty field."""
@@ -86,7 +88,13 @@ class SeriesTable:
 
 
 def read_series(
-    path: str | Path, *, time: str | None = None, columns: Sequence[str] = (), decimal: str = "."
+    path: str | Path,
+    *,
+    time: str | None = None,
+    columns: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    decimal: str = ".",
+    missing: Sequence[str] = (),
 ) -> SeriesTable:
     """Return a table of series from comma-separated lines, plain or compressed (.gz).
 
@@ -97,9 +105,13 @@ def read_series(
         Name or number from 1 of the column of times: dates (2020-04, 2020-04-12, 2020-04-12 18:00)
         or whole numbers. By default the first column, if it holds dates.
     columns : sequence of str, default=()
-        Names, numbers or ranges of the series; none means all other columns.
+        Names, numbers or ranges of the series, or "numeric"; none means all other columns.
+    drop : sequence of str, default=()
+        Columns that are left out.
     decimal : {".", ","}, default="."
         Decimal sign of the numbers.
+    missing : sequence of str, default=()
+        What stands for a missing entry besides empty fields, such as "-99".
 
     Raises
     ------
@@ -109,7 +121,8 @@ def read_series(
     path = existing(path)
     with reading(str(path)):
         naming = _TimeColumn(kept=True, time=time)
-        table = DelimitedTable(path, InputOptions(columns, decimal=decimal, naming=naming))
+        options = InputOptions(columns, decimal=decimal, naming=naming, drop=drop, missing=missing)
+        table = DelimitedTable(path, options)
     blocks: list[NDArray] = []
     times: list[str] = []
     for block in table.blocks(0, 0):

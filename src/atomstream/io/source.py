@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from atomstream.base.machine import memory_there
 from atomstream.base.matrices import Matrix
 from atomstream.exceptions import InputError, NetworkWarning
-from atomstream.io.lines import UNNAMED, Naming
+from atomstream.io.lines import UNNAMED, Naming, NumberFormat
 
 BLOCK_BYTES = 1 << 22  # size of a block of rows: large enough for speed, small against memory
 WHOLE = 1 << 26  # the digest of files up to this size reads all of them, else 64 places
@@ -74,7 +74,8 @@ class InputOptions:
     Parameters
     ----------
     columns : sequence of str, default=()
-        Columns of tables: names, numbers from 1, or ranges of numbers.
+        Columns of tables: names, numbers from 1, or ranges of either; "numeric" stands for all
+        that hold numbers.
     key : str, optional
         Name of the array in a ``.npz`` or HDF5 file, or Zarr group.
     patch : int, default=12
@@ -96,6 +97,11 @@ class InputOptions:
     sample_axes : sequence of int, optional
         The axes of dense arrays that hold the samples, as in `atomstream.streams.CubeRows`; without
         them the first one.
+    drop : sequence of str, default=()
+        Columns of tables that are left out, named as ``columns`` are.
+    missing : sequence of str, default=()
+        Texts and numbers that stand for a missing entry in tables, such as "-" and "-99", besides
+        empty fields, ``NA`` and their like.
     """
 
     columns: Sequence[str] = ()
@@ -109,6 +115,13 @@ class InputOptions:
     skip: bool = False
     naming: Naming = UNNAMED
     sample_axes: Sequence[int] | None = None
+    drop: Sequence[str] = ()
+    missing: Sequence[str] = ()
+
+    @property
+    def numbers(self) -> NumberFormat:
+        """How tables of text write numbers and missing entries."""
+        return NumberFormat(self.decimal, self.missing)
 
 
 class Input:

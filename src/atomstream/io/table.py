@@ -19,7 +19,7 @@ from atomstream.base.checks import counted
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.io import lines
-from atomstream.io.lines import NOTHING, chosen, entry_of, head_of, refuse_texts, texts_in
+from atomstream.io.lines import NOTHING, chosen, dropped, head_of, refuse_texts, texts_in
 from atomstream.io.source import Block, InputOptions, Source, need, numbered
 
 Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name rows
@@ -47,24 +47,37 @@ class Table(Source):
         self,
         all_names: list[str],
         options: InputOptions,
+        texts: dict[int, str],
         own: Sequence[int] = (),
         rows: Sequence[Sequence[str]] = (),
     ) -> None:
-        """Choose the columns of numbers, and those that name rows: its own ones come first."""
+        """Choose the columns of numbers, and those that name rows: its own ones come first.
+
+        ``texts`` maps the places of columns that do not hold numbers to an example.
+        """
         found = options.naming.places(all_names, self.name, rows, bool(options.columns))
         aside = list(dict.fromkeys([*own, *found]))
         self._all_names = all_names
-        places = chosen(all_names, options.columns, self.name)
-        self._numbers = [place for place in places if place not in aside]
+        left_out = {*aside, *dropped(all_names, options.drop, self.name)}
+        places = chosen(all_names, options.columns, self.name, texts)
+        self._numbers = [place for place in places if place not in left_out]
         if not self._numbers:
             raise InputError(
-                f"{self.name} has no column of numbers beside those that name rows; choose others "
-                "with --columns."
+                f"{self.name} has no column of numbers beside those that name rows or are left "
+                "out; choose others with --columns."
             )
+        refuse_texts({all_names[i]: texts[i] for i in self._numbers if i in texts}, self.name)
+        self._sentinels = options.numbers.sentinels()
         self._labels = aside if options.naming.kept else []
         self.names = self.columns = [all_names[i] for i in self._numbers]
         self.row_names = [all_names[i] for i in self._labels]
         self.n_features = len(self._numbers)
+
+    def _with_missing(self, X: NDArray) -> NDArray:
+        """Return rows with NaN where a number stands for a missing entry."""
+        if not self._sentinels:
+            return X
+        return np.where(np.isin(X, np.array(self._sentinels, X.dtype)), X.dtype.type(np.nan), X)
 
 
 class TextTable(Table):
@@ -82,7 +95,7 @@ class TextTable(Table):
         self.name = "standard input" if path is None else str(path)
         self.files = [] if path is None else [path]
         self.live, self.waiting = path is None, False
-        self._path, self._decimal, self._skip = path, options.decimal, options.skip
+        self._path, self._form, self._skip = path, options.numbers, options.skip
         stream = lines.chunks_of(self._available, self.name)
         self._stream: Iterator[bytes | memoryview] = stream  # of a live table
 
@@ -126,19 +139,18 @@ class TextTable(Table):
                     row += n_rows
                     continue
                 for X, labels in self._rows(chunk, row):
-                    new = slice(max(start - row, 0), None)
-                    if row + len(X) > start:
-                        yield numbered(X[new], max(row, start), tuple(part[new] for part in labels))
-                    row += len(X)
+                    new, n_read = slice(max(start - row, 0), None), len(X)
+                    if row + n_read > start:
+                        X = self._with_missing(X[new])
+                        yield numbered(X, max(row, start), tuple(part[new] for part in labels))
+                    row += n_read
         if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
     def _rows(self, chunk: bytes | memoryview, row: int) -> Iterator[Rows]:
         """Yield the rows of whole lines: all at once, or one by one where a line may be bad."""
-        if bytes(chunk[:80]).isspace() and not bytes(chunk).strip(
-            lines.BLANKS
-        ):  # tabs alone are empty fields
-            return
+        if bytes(chunk[:80]).isspace() and not bytes(chunk).strip(lines.BLANKS):
+            return  # tabs alone would be empty fields
         # All lines at once where they are good; only a chunk with a bad one is read line by line.
         if (found := self._converted(chunk)) is not None:
             yield found
@@ -181,10 +193,10 @@ class TextTable(Table):
                 f"Expected {counted(len(self._all_names), 'column')} in row {row} of {self.name} "
                 f"(counted from 0), got {len(fields)}."
             )
-        decimal = self._decimal
+        entry = self._form.entry
         try:
             return [
-                value if type(value := fields[place := i]) is float else entry_of(value, decimal)
+                value if type(value := fields[place := i]) is float else entry(value)
                 for i in self._numbers
             ]
         except (TypeError, ValueError, OverflowError):
@@ -216,15 +228,13 @@ class DelimitedTable(TextTable):
     def __init__(self, path: Path | None, options: InputOptions) -> None:
         super().__init__(path, options)
         sample = self._first_lines().decode("utf-8", "replace")
-        head = head_of(sample, self.name, options.decimal)
+        head = head_of(sample, self.name, options.numbers)
         width = len(head.names)
         need(BYTES_PER_COLUMN * width, f"{self.name}, with {counted(width, 'column')},")
         # A first column without a name is the index that pandas writes.
         own = [0] if head.names[0] == "" and "" not in options.columns else []
-        self._choose(head.names, options, own, head.rows)
-        lenient = options.skip or self.live
-        texts = texts_in(head.rows, head.names, self._numbers, lenient, options.decimal)
-        refuse_texts(texts, self.name)
+        texts = texts_in(head.rows, width, options.skip or self.live, options.numbers)
+        self._choose(head.names, options, texts, own, head.rows)
         self._delimiter, self._header = head.delimiter, head.header
         if not self._header:
             self.names = None
@@ -246,8 +256,8 @@ class DelimitedTable(TextTable):
             pc.ConvertOptions(
                 column_types=kinds,
                 include_columns=[ids[i] for i in (*self._numbers, *self._labels)],
-                null_values=NOTHING,
-                decimal_point=self._decimal,
+                null_values=[*NOTHING, *self._form.missing],
+                decimal_point=self._form.decimal,
             ),
         )
 
@@ -285,7 +295,10 @@ class JsonTable(TextTable):
             raise InputError(f"{path} has no rows: needed are lists or objects of numbers.")
         self._kind: Any = type(first)
         named = [*first] if self._kind is dict else [str(n + 1) for n in range(len(first))]
-        self._choose(named, options)
+        values = first.values() if self._kind is dict else first
+        texts = {i: value for i, value in enumerate(values) if isinstance(value, str)}
+        missing = options.numbers.is_missing
+        self._choose(named, options, {i: text for i, text in texts.items() if not missing(text)})
         if self._kind is list:
             self.names = None
 
@@ -312,11 +325,10 @@ class ParquetTable(Table):
         self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
         schema, about = self._file.schema_arrow, self._file.metadata
         index = [name for name in _index(schema) if name not in options.columns]
-        self._choose(schema.names, options, [schema.names.index(name) for name in index])
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
-        kinds = {schema.names[i]: schema.types[i] for i in self._numbers}
-        texts = {n: str(kind) for n, kind in kinds.items() if not any(is_(kind) for is_ in numeric)}
-        refuse_texts(texts, self.name)
+        kinds = enumerate(schema.types)
+        texts = {i: str(kind) for i, kind in kinds if not any(is_(kind) for is_ in numeric)}
+        self._choose(schema.names, options, texts, [schema.names.index(name) for name in index])
         self.n_rows = about.num_rows
         groups = [about.row_group(i) for i in range(about.num_row_groups)]
         self.group_rows = [group.num_rows for group in groups]  # which are read as wholes
@@ -334,16 +346,14 @@ class ParquetTable(Table):
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
         columns = [*(self.names or ()), *self.row_names]
         row_bytes = 4 * self.n_features + BYTES_PER_NAME * len(self.row_names)
+        n_rows = max(1, lines.CHUNK_BYTES // row_bytes)
         for batch in self._file.iter_batches(
-            max(1, lines.CHUNK_BYTES // row_bytes),
-            row_groups=groups,
-            columns=columns,
-            use_threads=False,
+            n_rows, row_groups=groups, columns=columns, use_threads=False
         ):
             if row + len(batch) > start:
                 new = pa.Table.from_batches([batch.select(columns)]).slice(max(start - row, 0))
                 X, labels = _split(new, self.n_features)
-                yield numbered(X, max(row, start), labels)
+                yield numbered(self._with_missing(X), max(row, start), labels)
             row += len(batch)
         # The footer of a file may claim anything.
         if row != self.n_rows:

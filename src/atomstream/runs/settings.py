@@ -21,6 +21,12 @@ MAX_COUNT = 2**31
 DOMAIN = "domain"  # the key of a run.toml that names the task
 
 
+SENTINELS = (
+    "Text or number that stands for a missing entry in tables, such as - or -99, besides empty "
+    "fields and NA; may be repeated."
+)
+
+
 def option(default: Any, text: str, kind: Kind | Parameter | None = None, **known: Any) -> Any:
     """Return a field of settings that knows all that its option needs.
 

@@ -19,7 +19,7 @@ from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.hdf5 import opened
-from atomstream.io.lines import chosen, text_lines
+from atomstream.io.lines import chosen, dropped, text_lines
 from atomstream.io.source import Block, Source, files_of, need, numbered, reading
 
 BLOCK_CELLS = 4096  # cells
@@ -309,17 +309,22 @@ class Cells(Source):
     path : pathlib.Path
     columns : sequence of str, default=()
         Names of genes, or their numbers from 1; by default the 2,000 that vary most for their mean.
+    drop : sequence of str, default=()
+        Genes that are left out.
     """
 
     has_columns = True
     row_names = ("cell",)
     deviation: NDArray
 
-    def __init__(self, path: Path, columns: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> None:
         self._data = read(path)
         self._data.var_names_make_unique()
         with reading(str(path)):
-            self._genes = named(self._data, columns) if columns else overdispersed(self._data)
+            genes = named(self._data, columns) if columns else overdispersed(self._data)
+            out = dropped(list(map(str, self._data.var_names)), drop, "The data")
+            kept = ~np.isin(genes.places, out)
+            self._genes = Genes(genes.places[kept], genes.names[kept], genes.deviation[kept])
         self.name, self.files = str(path), files_of(path)
         self.names, self.deviation = self._genes.names.tolist(), self._genes.deviation
         self.n_rows, self.n_features = self._data.n_obs, len(self.names)

@@ -13,6 +13,8 @@ from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.domains.series.time_index import Times
 
+MAX_WHOLE = 2.0**53  # whole numbers of floats are exact below
+
 
 @dataclass(frozen=True)
 class Form:
@@ -254,11 +256,13 @@ def _labels(index: Any, name: str) -> tuple[NDArray, str, bool]:
     labels = index.to_numpy()
     if labels.dtype.kind == "M":
         return labels, "", False
-    if labels.dtype.kind in "iu":
-        return labels.astype(np.int64), "", False
+    whole = labels.dtype.kind == "f" and (np.abs(labels) < MAX_WHOLE).all()
+    if labels.dtype.kind in "iu" or (whole and (labels == np.rint(labels)).all()):
+        return labels.astype(np.int64), "", False  # years are often read as 1700.0
+    advice = "" if labels.dtype.kind == "f" else "; for dates use pandas.to_datetime"
     raise ValueError(
         f"The index of {name} must be dates, periods or whole numbers, got "
-        f"{type(labels[0]).__name__} ({labels[0]!r:.40}); for dates use pandas.to_datetime."
+        f"{type(labels[0]).__name__} ({labels[0]!r:.40}){advice}."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-UNITS = ("D", "W", "M", "Y")
+UNITS = {"day": "D", "week": "W", "month": "M", "year": "Y"}  # spans, and NumPy's letters
 MIN_SPANS = 8  # spans that show a course
 
 
@@ -17,21 +17,23 @@ def spans(
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Return times, the starts of the bins, and the bin of each time (-1 for none).
 
-    Times with a zone count as local time.
+    Times with a zone count as local time. Dates without spans get `fitting` ones.
     """
     times = _check_times(times)
-    if (freq is None) == (bins is None):
-        raise ValueError("Give either freq or bins.")
+    if freq is not None and bins is not None:
+        raise ValueError("Give either freq or bins, got both.")
+    if freq is None and bins is None and times.dtype.kind == "M":
+        freq = fitting(times)
+    if freq is None and bins is None:
+        raise ValueError("Times that are numbers need bins: their number, or their edges.")
     starts, place = _calendar(times, freq) if freq is not None else _equal_or_given(times, bins)
     return times, starts, place
 
 
 def fitting(times: NDArray) -> str:
-    """Return the longest unit of which dates cover 8 spans or more; days where none does."""
-    for freq in reversed(UNITS):
-        if len(_calendar(times, freq)[0]) >= MIN_SPANS:
-            return freq
-    return UNITS[0]
+    """Return the longest span of which dates cover 8 or more; days where there is none."""
+    long = (freq for freq in reversed(UNITS) if len(_calendar(times, freq)[0]) >= MIN_SPANS)
+    return next(long, "day")
 
 
 def _check_times(times: ArrayLike) -> NDArray:
@@ -63,18 +65,19 @@ def _check_times(times: ArrayLike) -> NDArray:
 
 def _calendar(times: NDArray, freq: str) -> tuple[NDArray, NDArray]:
     """Return the starts of days, weeks, months or years, and the bin of each time."""
-    if freq not in UNITS or times.dtype.kind != "M":
+    unit = UNITS.get(freq, freq)
+    if unit not in UNITS.values() or times.dtype.kind != "M":
         raise ValueError(
             f"freq must be one of {', '.join(UNITS)} and times must be dates, got {freq!r} and "
             f"{times.dtype}."
         )
     days = times.astype("datetime64[D]")
-    if freq == "W":
+    if unit == "W":
         number = (days.astype(np.int64) + 3) // 7  # day 0 was a Thursday
         starts = 7 * np.arange(number.min(), number.max() + 1) - 3
     else:
-        number = days.astype(f"datetime64[{freq}]").astype(np.int64)
-        starts = np.arange(number.min(), number.max() + 1).astype(f"datetime64[{freq}]")
+        number = days.astype(f"datetime64[{unit}]").astype(np.int64)
+        starts = np.arange(number.min(), number.max() + 1).astype(f"datetime64[{unit}]")
     return starts.astype("datetime64[D]"), number - number.min()
 
 

@@ -23,7 +23,7 @@ from atomstream.io.inputs import STANDARD_INPUT, axes_of, check_axes, open_input
 from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, divide_alike
 from atomstream.loop.scaling import dominance
-from atomstream.runs.settings import Settings, checkpoints, option, sets
+from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask, n_passes
 from atomstream.schedules import Constant
 
@@ -32,7 +32,9 @@ log = logging.getLogger(__name__)
 MODELS = {"nmf": "OnlineNMF", "dictionary": "OnlineDictionaryLearning", "convex": "OnlineConvexMF"}
 
 # The package's own lazy names: what reads cells is loaded when some come.
-register_reader(".h5ad", lambda path, options: atomstream.cells.Cells(path, options.columns))
+register_reader(
+    ".h5ad", lambda path, options: atomstream.cells.Cells(path, options.columns, options.drop)
+)
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,18 @@ class RowsSettings(checkpoints, Settings):
         one_of("raise", "skip"),
     )
     columns: tuple[str, ...] = option(
-        (), "Columns of tables: names, numbers from 1, or ranges such as 3-7."
+        (),
+        "Columns of tables: names, numbers from 1, ranges such as 3-7 or area-groove, or numeric "
+        "for all that hold numbers.",
     )
+    drop: tuple[str, ...] = option((), "Columns of tables to leave out, named as for --columns.")
     id: tuple[str, ...] = option(
         (),
         "Column of tables that names rows: kept beside codes, never learned; may be repeated.",
         whole=True,
     )
     decimal: str = option(".", "Decimal sign of tables of text.", one_of(".", ","))
+    na: tuple[str, ...] = option((), SENTINELS, whole=True)
     key: str | None = option(None, "Name of the array in an .npz or HDF5 file, or a Zarr group.")
     sample_axes: str | None = option(
         None,
@@ -125,9 +131,12 @@ class RowsSettings(checkpoints, Settings):
     def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
         of_images = (self.patch, self.grey, self.per_image, "patch" if self.center else None)
-        of_tables = (self.decimal, self.on_bad_line == "skip", Naming(self.id, kept=bool(self.id)))
+        naming = Naming(self.id, kept=bool(self.id))
+        of_tables = (self.decimal, self.on_bad_line == "skip", naming)
         axes = axes_of(self.sample_axes)
-        return InputOptions(self.columns, self.key, *of_images, self.seed, *of_tables, axes)
+        return InputOptions(
+            self.columns, self.key, *of_images, self.seed, *of_tables, axes, self.drop, self.na
+        )
 
     def bad_rows(self, X: Any) -> NDArray:
         """Return which rows the model would refuse."""
@@ -211,10 +220,10 @@ class RowsTask(PassesTask):
     settings_type: ClassVar[type[Settings]] = LearnSettings
     summary = "Learn a dictionary from INPUTS."
     help = (
-        "INPUTS are images or folders of images, .npy, .npz (dense or sparse), .csv, .csv.gz, "
-        ".parquet, .mtx, .zarr or .h5ad files, or - for lines on standard input. Of an .h5ad file "
-        "the 2,000 genes that vary most for their mean are read, each over its standard deviation, "
-        "or those that --columns names."
+        "INPUTS are images or folders of images, .csv, .tsv, .jsonl, .parquet, .npy, .npz (dense "
+        "or sparse), .mtx, .h5, .hdf5, .zarr or .h5ad files, or - for lines on standard input; "
+        "text may be packed (.gz). Of an .h5ad file the 2,000 genes that vary most for their mean "
+        "are read, each over its standard deviation, or those that --columns names."
     )
     many = True
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
@@ -359,10 +368,12 @@ class RowsTask(PassesTask):
         sentence = super().explained(error)
         name, row = self.sources[self.at.source].name, self.at.row
         # The model counts rows of what it was given; people count lines of their file.
-        found = re.search(r"first in row (\d+)", sentence)
+        found = re.search(r"first in row (\d+)(, column (\d+))?", sentence)
         if found and self._piece.after.source == self.at.source:
-            place = row + self._learned_rows[int(found[1])]
-            return sentence.replace(found[0], f"first in row {place} of {name}")
+            place = f"first in row {row + self._learned_rows[int(found[1])]}"
+            if found[3]:
+                place += f", column {self.names[int(found[3])] if self.names else found[3]!r}"
+            return sentence.replace(found[0], f"{place} of {name}")
         where = f"in the batch that begins with row {row} of {name}, counted from 0"
         return f"{sentence.rstrip('.')} ({where})."
 

@@ -28,7 +28,7 @@ from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
 from atomstream.io.source import InputFile
 from atomstream.looks.samples import samples_of_windows
-from atomstream.runs.settings import Settings, checkpoints, option, sets
+from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, pace_set
 from atomstream.schedules import Constant
 
@@ -36,6 +36,7 @@ WEIGHT = (
     "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power "
     "schedule."
 )
+ABOVE_LOG = "--log needs values above -1", "leave it out"
 KEPT = 240  # of the last rows, for the report
 
 
@@ -51,9 +52,14 @@ class SeriesSettings(checkpoints, Settings):
         shown="the first column, if it holds dates",
     )
     columns: tuple[str, ...] = option(
-        (), "Columns of the series: names, numbers from 1, or ranges.", shown="all other columns"
+        (),
+        "Columns of the series: names, numbers from 1, ranges, or numeric for all that hold "
+        "numbers.",
+        shown="all other columns",
     )
+    drop: tuple[str, ...] = option((), "Columns to leave out, named as for --columns.")
     decimal: str = option(".", "Decimal sign of the numbers.", one_of(".", ","))
+    na: tuple[str, ...] = option((), SENTINELS, whole=True)
     log: bool = option(False, "Learn logarithms of one plus the values.")
     scale: bool = option(
         False,
@@ -133,7 +139,9 @@ class _SeriesTask(Task):
             settings.inputs[0],
             time=settings.time,
             columns=settings.columns,
+            drop=settings.drop,
             decimal=settings.decimal,
+            missing=settings.na,
         )
         self.figures: dict[str, float] = {}
         scaler = NonnegativeScaler(shift=self.shifts)
@@ -246,13 +254,10 @@ class ForecastTask(_SeriesTask):
         # A scale is a largest value, and without centring codes and atoms are nonnegative: negative
         # values go with neither.
         if settings.scale or not settings.center:
-            needed = (
-                "series forecast needs values of at least 0 with --scale or --no-center; leave it "
-                "out, or add a constant"
-            )
-            self.table.check_above(values < 0, needed)
+            needed = "series forecast needs values of at least 0 with --scale or --no-center"
+            self.table.check_above(values < 0, needed, "leave it out, or add a constant")
         elif settings.log:
-            self.table.check_above(values <= -1, "--log needs values above -1")
+            self.table.check_above(values <= -1, *ABOVE_LOG)
 
     def begin(self) -> None:
         """Initialise from the first rows, and follow the table."""
@@ -351,10 +356,10 @@ class ImputeTask(_SeriesTask):
         self.table.check_rows(settings.window, "")
         if settings.scale or settings.center:
             low = values <= (-1 if settings.log else -np.inf)
-            self.table.check_above(low, "--log needs values above -1")
+            self.table.check_above(low, *ABOVE_LOG)
         else:
-            needed = "series impute needs values of at least 0; --scale and --center shift series"
-            self.table.check_above(values < 0, needed)
+            needed = "series impute needs values of at least 0"
+            self.table.check_above(values < 0, needed, "--scale and --center shift series")
 
     def begin(self) -> None:
         """Initialise from the whole table, and follow it."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.base.parameters import one_of
-from atomstream.domains.text.topic_shares import TopicsOverTime, fitting, shares_of
+from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting, shares_of
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
@@ -24,7 +24,6 @@ from atomstream.looks.text import OVER_TIME
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, pace_set
 
-SPANS = {"day": "D", "week": "W", "month": "M", "year": "Y"}
 MOST_SPANS = 100_000
 MOST_DATES = 10_000  # of a pass, evenly spaced, that are kept for the lives of topics
 BLOCK_TEXTS = 4096  # documents whose shares are found at a time
@@ -56,7 +55,7 @@ class TextSettings(checkpoints, Settings):
     freq: str | None = option(
         None,
         "Spans of topics over time: day, week, month or year.",
-        one_of(*tuple(SPANS)),
+        one_of(*UNITS),
         free=True,
         shown="the longest of which there are 8 or more",
     )
@@ -178,9 +177,9 @@ class TextTask(Task):
     def _freq(self) -> str:
         """Return the spans of topics over time, as `TopicsOverTime` calls them."""
         known = self.dates[~np.isnat(self.dates)]
-        freq = fitting(known) if self.settings.freq is None else SPANS[self.settings.freq]
+        freq = self.settings.freq or fitting(known)
         # A single wrong year may lie centuries away, and each span in between would be a row.
-        n_spans = int(np.ptp(known.astype(f"datetime64[{freq}]").astype(np.int64))) + 1
+        n_spans = int(np.ptp(known.astype(f"datetime64[{UNITS[freq]}]").astype(np.int64))) + 1
         if n_spans > MOST_SPANS:
             raise InputError(
                 f"The dates reach from {known.min()} to {known.max()}, {n_spans:,} spans; correct "
