@@ -295,7 +295,7 @@ class JsonTable(TextTable):
             raise InputError(f"{path} has no rows: needed are lists or objects of numbers.")
         self._kind: Any = type(first)
         named = [*first] if self._kind is dict else [str(n + 1) for n in range(len(first))]
-        values = first.values() if self._kind is dict else first
+        values = first.values() if isinstance(first, dict) else first
         texts = {i: value for i, value in enumerate(values) if isinstance(value, str)}
         missing = options.numbers.is_missing
         self._choose(named, options, {i: text for i, text in texts.items() if not missing(text)})
