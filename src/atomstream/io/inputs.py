@@ -17,7 +17,7 @@ Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 KINDS: dict[str, Reader | str] = {
     **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "table:DelimitedTable"),
     **dict.fromkeys((".jsonl", ".jsonl.gz"), "table:JsonTable"),
-    ".parquet": "table:ParquetTable",
+    ".parquet": "parquet:ParquetTable",
     ".npy": "arrays:npy",
     ".npz": "arrays:npz",
     **dict.fromkeys((".mtx", ".mtx.gz"), "arrays:matrix_market"),

@@ -1,4 +1,4 @@
-"""One table: named columns, read in blocks, from lines of text, lines of JSON and Parquet files."""
+"""One table: named columns, read in blocks, from lines of text and lines of JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name
 SAMPLE_BYTES = 1 << 16  # that are read to detect delimiter, header and text columns
 BLANK_LINE = re.compile(rb"\n[ \r]*(?=\n)")
 BYTES_PER_COLUMN = 6000  # that Arrow takes while it reads a table
-BYTES_PER_NAME = 64  # that the name of a row takes as an object
 
 
 class Table(Source):
@@ -267,7 +266,7 @@ class DelimitedTable(TextTable):
             return None
         pa, pc = library("pyarrow", "Tables"), library("pyarrow.csv", "Tables")
         try:
-            return _split(pc.read_csv(pa.BufferReader(chunk), *self._options), self.n_features)
+            return split_arrow(pc.read_csv(pa.BufferReader(chunk), *self._options), self.n_features)
         except pa.ArrowInvalid:
             return None
 
@@ -309,69 +308,12 @@ class JsonTable(TextTable):
         return value if isinstance(value, list) else [*map(value.get, self._all_names)]
 
 
-class ParquetTable(Table):
-    """A Parquet file, which is read by row groups.
-
-    Parameters
-    ----------
-    path : path
-    options : InputOptions
-        An index that pandas wrote names rows unless it is chosen.
-    """
-
-    def __init__(self, path: Path, options: InputOptions) -> None:
-        pa, pq = library("pyarrow", "Tables"), library("pyarrow.parquet", "Parquet files")
-        self.name, self.files = str(path), [path]
-        self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
-        schema, about = self._file.schema_arrow, self._file.metadata
-        index = [name for name in _index(schema) if name not in options.columns]
-        numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
-        kinds = enumerate(schema.types)
-        texts = {i: str(kind) for i, kind in kinds if not any(is_(kind) for is_ in numeric)}
-        self._choose(schema.names, options, texts, [schema.names.index(name) for name in index])
-        self.n_rows = about.num_rows
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        self.group_rows = [group.num_rows for group in groups]  # which are read as wholes
-        # A row group is decoded as a whole, beside what it is decoded from.
-        largest = max((group.total_byte_size for group in groups), default=0)
-        need(2 * largest + BYTES_PER_COLUMN * self.n_features, self.name)
-        if not self.n_rows:
-            raise InputError(f"{path} has no rows.")
-
-    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield blocks of rows, starting with the row group that has row ``start``."""
-        pa = library("pyarrow", "Tables")
-        sizes = self.group_rows
-        first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
-        row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
-        columns = [*(self.names or ()), *self.row_names]
-        row_bytes = 4 * self.n_features + BYTES_PER_NAME * len(self.row_names)
-        n_rows = max(1, lines.CHUNK_BYTES // row_bytes)
-        for batch in self._file.iter_batches(
-            n_rows, row_groups=groups, columns=columns, use_threads=False
-        ):
-            if row + len(batch) > start:
-                new = pa.Table.from_batches([batch.select(columns)]).slice(max(start - row, 0))
-                X, labels = _split(new, self.n_features)
-                yield numbered(self._with_missing(X), max(row, start), labels)
-            row += len(batch)
-        # The footer of a file may claim anything.
-        if row != self.n_rows:
-            raise InputError(f"{self.name} claims {self.n_rows} rows and holds {row}.")
-
-
-def _index(schema: Any) -> list[str]:
-    """Return the columns that pandas wrote as the index of its frame."""
-    metadata = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    return [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
-
-
 def _n_rows(chunk: bytes | memoryview) -> int:
     """Return the number of lines that are not blank: these become rows."""
     return bytes(chunk).count(b"\n") - len(BLANK_LINE.findall(b"\n" + bytes(chunk)))
 
 
-def _split(table: Any, n_numbers: int) -> Rows:
+def split_arrow(table: Any, n_numbers: int) -> Rows:
     """Return the first columns of an Arrow table as rows of numbers, and the others as objects.
 
     Missing entries become NaN. The rows are float32 if all columns are, else float64.

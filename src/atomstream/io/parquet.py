@@ -1,0 +1,75 @@
+"""Tables in Parquet files, read by row groups."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atomstream.base.extras import library
+from atomstream.exceptions import InputError
+from atomstream.io import lines
+from atomstream.io.source import Block, InputOptions, need, numbered
+from atomstream.io.table import BYTES_PER_COLUMN, Table, split_arrow
+
+BYTES_PER_NAME = 64  # that the name of a row takes as an object
+
+
+class ParquetTable(Table):
+    """A Parquet file, which is read by row groups.
+
+    Parameters
+    ----------
+    path : path
+    options : InputOptions
+        An index that pandas wrote names rows unless it is chosen.
+    """
+
+    def __init__(self, path: Path, options: InputOptions) -> None:
+        pa, pq = library("pyarrow", "Tables"), library("pyarrow.parquet", "Parquet files")
+        self.name, self.files = str(path), [path]
+        self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
+        schema, about = self._file.schema_arrow, self._file.metadata
+        index = [name for name in _index(schema) if name not in options.columns]
+        numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+        kinds = enumerate(schema.types)
+        texts = {i: str(kind) for i, kind in kinds if not any(is_(kind) for is_ in numeric)}
+        self._choose(schema.names, options, texts, [schema.names.index(name) for name in index])
+        self.n_rows = about.num_rows
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        self.group_rows = [group.num_rows for group in groups]  # which are read as wholes
+        # A row group is decoded as a whole, beside what it is decoded from.
+        largest = max((group.total_byte_size for group in groups), default=0)
+        need(2 * largest + BYTES_PER_COLUMN * self.n_features, self.name)
+        if not self.n_rows:
+            raise InputError(f"{path} has no rows.")
+
+    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+        """Yield blocks of rows, starting with the row group that has row ``start``."""
+        pa = library("pyarrow", "Tables")
+        sizes = self.group_rows
+        first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
+        row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
+        columns = [*(self.names or ()), *self.row_names]
+        row_bytes = 4 * self.n_features + BYTES_PER_NAME * len(self.row_names)
+        n_rows = max(1, lines.CHUNK_BYTES // row_bytes)
+        for batch in self._file.iter_batches(
+            n_rows, row_groups=groups, columns=columns, use_threads=False
+        ):
+            if row + len(batch) > start:
+                new = pa.Table.from_batches([batch.select(columns)]).slice(max(start - row, 0))
+                X, labels = split_arrow(new, self.n_features)
+                yield numbered(self._with_missing(X), max(row, start), labels)
+            row += len(batch)
+        # The footer of a file may claim anything.
+        if row != self.n_rows:
+            raise InputError(f"{self.name} claims {self.n_rows} rows and holds {row}.")
+
+
+def _index(schema: Any) -> list[str]:
+    """Return the columns that pandas wrote as the index of its frame."""
+    metadata = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    return [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
