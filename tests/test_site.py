@@ -182,7 +182,16 @@ def yaml_files():
 
 def parsed(path):
     yaml = pytest.importorskip("yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+    class Loader(yaml.SafeLoader):
+        """Refuses a key that stands twice, as the services do."""
+
+        def construct_mapping(self, node, deep=False):
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            assert len({*keys}) == len(keys), f"a key stands twice in {path.name}: {keys}"
+            return super().construct_mapping(node, deep)
+
+    return yaml.load(path.read_text(encoding="utf-8"), Loader)
 
 
 @pytest.mark.parametrize("path", yaml_files(), ids=lambda path: path.name)
@@ -230,11 +239,6 @@ def test_what_the_site_writes_is_no_test():
     folders = {name for name in written if "." not in name}
     assert folders >= {"docs/gallery", "docs/_build"}
     assert {f"--ignore={name}" for name in folders} <= set(options)
-
-
-def test_ci_runs_the_tests_and_builds_the_site():
-    script = (ROOT / ".ci/run").read_text(encoding="utf-8")
-    assert re.findall(r"^make (\w+)$", script, re.MULTILINE) == ["test", "docs"]
 
 
 def test_the_hook_before_a_commit_is_make_lint():
