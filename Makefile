@@ -23,7 +23,7 @@ lint: .venv/ready
 
 types: .venv/ready
 	$(BIN)/mypy
-	$(BIN)/mypy --strict --follow-imports=silent tests/typed
+	$(BIN)/mypy --strict --follow-imports=silent --cache-dir .mypy_cache/strict tests/typed
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 unit: .venv/ready

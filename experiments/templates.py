@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from math import log
 from pathlib import Path
 from statistics import fmean, linear_regression
@@ -111,6 +112,7 @@ def short(value: float) -> str:
     return f"{value:.3g}".replace("e+0", "e")
 
 
+@cache
 def environment(folder: Path) -> Environment:
     """Return the templates of a folder with the filters that write numbers."""
     made = Environment(

@@ -1,5 +1,6 @@
 """The page of benchmarks says what the results say, and every result has a section and a script."""
 
+import functools
 import math
 import re
 from importlib import import_module
@@ -10,16 +11,25 @@ from pages import BENCHMARKS, ROOT, copied_into, missing_names
 
 write_page, benchmark_records = import_module("write_page"), import_module("benchmark_records")
 templates, guard = import_module("templates"), import_module("guard")
-PAGES, SECTIONS = write_page.pages(), write_page.read(write_page.SECTIONS)
-CHARTS = write_page.read([write_page.CHARTS])
 RECORDS = sorted(path.stem for path in BENCHMARKS.glob("results/*.json"))
 SCRIPTS = sorted(BENCHMARKS.glob("*.py"))
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_what_the_templates_and_the_results_give(name):
+@functools.cache
+def pages():
+    return write_page.pages()
+
+
+@functools.cache
+def sections():
+    """The sections by their names, and the charts."""
+    return {each.name: each for each in write_page.read([*write_page.SECTIONS, write_page.CHARTS])}
+
+
+def test_pages_are_what_the_templates_and_the_results_give():
     """If this fails, run benchmarks/write_page.py."""
-    assert (ROOT / name).read_text(encoding="utf-8") == PAGES[name]
+    for name, text in pages().items():
+        assert (ROOT / name).read_text(encoding="utf-8") == text, name
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -35,22 +45,21 @@ def test_a_record_names_its_commit_date_and_machine(name):
 
 
 def test_every_record_has_a_section_and_every_template_is_on_the_page():
-    notes = SECTIONS[-1]
-    assert (
-        sorted(name for each in SECTIONS if each is not notes for name in each.records) == RECORDS
-    )
+    told = [sections()[name] for name in write_page.SECTIONS[:-1]]  # the notes are the last one
+    assert sorted(name for each in told for name in each.records) == RECORDS
     assert len(RECORDS) >= 20
     found = {path.name.removesuffix(".md.jinja") for path in BENCHMARKS.glob("pages/*.jinja")}
     assert found == {*write_page.SECTIONS, write_page.CHARTS}
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
-def test_a_section_ends_with_the_commits_of_its_records(section):
+@pytest.mark.parametrize("name", write_page.SECTIONS)
+def test_a_section_ends_with_the_commits_of_its_records(name):
+    section = sections()[name]
     *_, last = str(section).strip().splitlines()
-    for name, record in section.records.items():
-        assert templates.source(name, record) in last
+    for source, record in section.records.items():
+        assert templates.source(source, record) in last
         assert record["commit"] in last
-    assert str(section) in PAGES["benchmarks/RESULTS.md"]
+    assert str(section) in pages()["benchmarks/RESULTS.md"]
 
 
 def test_every_record_has_a_script_that_writes_it():
@@ -69,10 +78,10 @@ def test_a_script_imports_names_that_the_library_has(path):
     assert missing_names(path) == []
 
 
-@pytest.mark.parametrize("section", [*SECTIONS[:-1], *CHARTS], ids=lambda section: section.name)
-def test_measured_numbers_are_read_and_not_copied(section):
+@pytest.mark.parametrize("name", [*write_page.SECTIONS[:-1], write_page.CHARTS])
+def test_measured_numbers_are_read_and_not_copied(name):
     """The notes, which are the last section, tell of many other runs, with numbers like these."""
-    assert copied_into(section, BENCHMARKS) == []
+    assert copied_into(sections()[name], BENCHMARKS) == []
 
 
 def test_a_section_names_the_versions_of_its_peers_once():

@@ -162,15 +162,20 @@ FLOORS = [
 FLOOR_OF = {name: number for number, names in enumerate(FLOORS) for name in names}
 
 
-@functools.cache
-def modules():
-    """The tree of every module of the package, by its name within the package."""
-    trees = {}
+def paths():
+    """The file of every module of the package, by its name within the package."""
+    found = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
         name = ".".join(part for part in parts if part != "__init__")
-        trees[name or "atomstream"] = ast.parse(path.read_text(encoding="utf-8"))
-    return trees
+        found[name or "atomstream"] = path
+    return found
+
+
+@functools.cache
+def modules():
+    """The tree of every module of the package, by its name within the package."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in paths().items()}
 
 
 @functools.cache
@@ -235,7 +240,7 @@ def test_every_module_has_one_floor():
     assert [name for name in FLOOR_OF if name not in modules() and name not in folders] == []
 
 
-@pytest.mark.parametrize("module", modules())
+@pytest.mark.parametrize("module", paths())
 def test_imports_point_down(module):
     for other in imports(module):
         assert other in modules(), f"{module} imports {other}, which is no module"

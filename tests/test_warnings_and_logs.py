@@ -1,6 +1,7 @@
 """Warnings have categories of their own, loggers are named after modules, and both are quiet."""
 
 import ast
+import functools
 import logging
 import subprocess
 import sys
@@ -24,10 +25,6 @@ from atomstream.cli import main
 from atomstream.exceptions import warn_of_removal
 
 PACKAGE = Path(atomstream.__file__).parent
-TREES = {
-    str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8"))
-    for path in PACKAGE.rglob("*.py")
-}
 CATEGORIES = {
     kind.__name__
     for kind in (
@@ -40,9 +37,18 @@ CATEGORIES = {
 }
 
 
+@functools.cache
+def trees():
+    """The tree of every module; collecting tests needs none of them."""
+    return {
+        str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8"))
+        for path in PACKAGE.rglob("*.py")
+    }
+
+
 def calls(*names):
     """Yield the module and the call of every call of a function of one of these names."""
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in names:
                 yield module, node
