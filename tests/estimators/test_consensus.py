@@ -375,8 +375,8 @@ def test_intervals_hold_zeros_and_others_under_noise(noise, room):
         inside = (low <= parts) & (parts <= high)
         held.append([inside[parts == 0].mean(), inside[parts > 0].mean(), (~np.isnan(low)).mean()])
     zeros, others, told = np.mean(held, axis=0)
-    room.share(zeros, at_least=0.9)
-    room.share(others, at_least=0.9)
+    room.share(zeros, at_least=0.95)
+    room.share(others, at_least=0.95)
     assert told >= 0.8
 
 
@@ -402,13 +402,16 @@ def test_of_counts_the_largest_number_that_comes_back_is_taken_and_both_rules_ar
 
 
 def test_an_atom_that_most_replicates_have_is_not_lost_to_one_that_varies(room):
-    """Eight replicates in ten have both of two atoms; a third one is elsewhere in each of them."""
-    rng = np.random.default_rng(0)
-    fixed, varied = np.eye(30)[:2], np.eye(30)[10:]
+    """Eight replicates in ten have both of two atoms that are alike; a third one has two forms.
+
+    Distances within clusters are least with the two in one cluster, and one for each form.
+    """
+    rng, unit = np.random.default_rng(0), np.eye(30)
+    fixed = np.array([unit[0], 0.7 * unit[0] + np.sqrt(0.51) * unit[1]])
     found = []
     for number in range(20):
-        third = varied[rng.integers(20)] + 0.8 * varied[0]
-        second = fixed[1] if number % 5 else varied[1] + 0.8 * varied[0]
+        third = np.sqrt(0.3) * unit[10] + np.sqrt(0.7) * unit[11 + number % 2]
+        second = fixed[1] if number % 5 else unit[13]
         found.append(np.abs([fixed[0], second, third] + 0.02 * rng.standard_normal((3, 30))))
     clusters = cluster(np.array(found))
     room.share((clusters.atoms @ fixed.T).max(axis=0).min(), at_least=0.95)
