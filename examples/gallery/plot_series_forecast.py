@@ -3,7 +3,8 @@ Forecasts with bands
 ====================
 
 What comes next, and how sure can you be? The series are the water temperatures of the Pacific, one
-number a month since 1950. Atoms are patterns of two years. Forecasts are honest: each was made
+number a month since 1950. Regressions on earlier months, exponential smoothing and the months of a
+year ago forecast together, each weighed by its past errors. Forecasts are honest: each was made
 before the value was known.
 """
 
@@ -21,14 +22,14 @@ first_year = int(table["YEAR"].iloc[0])
 # The model learns the temperatures relative to an offset of its own, and returns degrees.
 
 horizon = 18
-model = SeriesDictionary(20, window=24, random_state=0).fit(temperature[:-horizon])
+model = SeriesDictionary(20, window=24, season=12, random_state=0).fit(temperature[:-horizon])
 ahead = model.predict(horizon)
 band = model.predict_interval(horizon, coverage=0.8)
 error = np.abs(ahead - temperature[-horizon:]).mean()
 print(f"mean error over {horizon} months: {error:.2f} degrees")
 
 # %%
-# The band of the first month holds the truth with a chance of at least 80 %. Later bands are wider.
+# The band of a month is as wide as the past errors of forecasts so far ahead ask for.
 
 months = first_year + np.arange(len(temperature)) / 12
 past, future = slice(-horizon - 60, -horizon), slice(-horizon, None)

@@ -24,10 +24,11 @@ table[rng.random(table.shape) < 0.1] = np.nan  # single values that are lost
 table[400:520, 1] = np.nan  # five days of silence
 
 # %%
-# To fill gaps, keep all of the past (``schedule="power"``) and let the initialisation see the whole
-# table.
+# To fill gaps, keep all of the past (``schedule="power"``), let the initialisation see the whole
+# table, and leave the head out, which only forecasts.
 
-model = SeriesDictionary(30, window=24, ridge=0.01, schedule="power", random_state=0)
+how = {"ridge": 0.01, "schedule": "power", "head": None}
+model = SeriesDictionary(30, window=24, **how, random_state=0)
 filled = model.fit(table, init=table).impute(table)
 hidden = np.isnan(table)
 print(f"root mean squared error: {np.sqrt(np.mean((filled - truth)[hidden] ** 2)):.2f} degrees")

@@ -163,7 +163,18 @@ def test_what_the_help_shows_for_none_is_what_happens():
     sizes = [video(("x",), mode=mode).new_model()._batch_size for mode in ("frames", "pixels")]
     assert (shown["batch_size"], sizes) == ("1 frame, 256 pixels", [1, 256])
     assert shown["epochs"] == "10, more of a small video, until its atoms settle"
-    told = {"alpha", "batch_size", "epochs", "checkpoint_every", "memory", "init_rows"}
+    assert (shown["season"], model.season) == ("no season", None)
+    assert shown["exogenous"] == "none"
+    told = {
+        "season",
+        "exogenous",
+        "alpha",
+        "batch_size",
+        "epochs",
+        "checkpoint_every",
+        "memory",
+        "init_rows",
+    }
     assert shown["sample_axes"] == "the first one"  # tests/runs/test_cube_runs.py
     assert shown["delimiter"] == "the sign that most lines have"  # tests/io/test_edges.py
     assert shown["directed"].startswith("graphs keep theirs")

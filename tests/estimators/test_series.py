@@ -40,6 +40,7 @@ def new(**settings):
         "schedule": "power",
         "correction": 0.0,
         "center": False,
+        "head": None,
         "random_state": 0,
     } | settings
     return SeriesDictionary(**settings)
@@ -232,18 +233,20 @@ def test_rows_that_the_initialisation_saw_are_known_by_dates_else_by_values():
         )
 
 
-def test_of_a_series_never_observed_nothing_is_made_up():
+@pytest.mark.parametrize("head", [None, "mix"])
+def test_of_a_series_never_observed_nothing_is_made_up(head):
     Y = waves()
     Y[:, 1] = np.nan
+    given = {"memory": 40, "head": head}
     for model in (
-        new(memory=40).fit(Y),
-        new(memory=40, n_init_batches=0).fit(Y),
-        new(memory=40).fit(Y, init=Y),
+        new(**given).fit(Y),
+        new(**given, n_init_batches=0).fit(Y),
+        new(**given).fit(Y, init=Y),
     ):
         never = np.arange(3) == 1
         for made in (model.predict(4), model.in_sample_, model.impute(Y), model.reconstruct(Y)):
             assert_array_equal(np.isnan(made).all(axis=0), never)
-    low, high = new(memory=40).fit(Y).predict_interval(2, 0.8)
+    low, high = new(**given).fit(Y).predict_interval(2, 0.8)
     assert_array_equal(np.isnan(low) & np.isnan(high), [never, never])
     assert np.isfinite(model.partial_fit(waves(91)[-1:]).predict(2)).all()
 
@@ -803,6 +806,22 @@ def test_sktime_gets_what_the_model_says():
     assert_array_equal(forecaster.model_.atoms_, model.partial_fit(frame()[80:]).atoms_)
     with pytest.raises(NotImplementedError):
         forecaster.predict(fh=[-1])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_sktime_hands_on_columns_that_are_known_ahead():
+    pytest.importorskip("sktime", reason="sktime is not part of atomstream[all]")
+    table = frame()
+    known = pd.DataFrame({"x": np.random.default_rng(3).random(90)}, table.index)
+    forecaster = atomstream.SktimeForecaster(new(head="ridge")).fit(table[:70], X=known[:70])
+    model = new(head="ridge").fit(table[:70], exogenous=known[:70])
+    for first, learns in ((70, False), (80, True)):
+        ahead = forecaster.predict(fh=[2], X=known[first : first + 2])
+        wanted = model.predict(2, exogenous=known[first : first + 2])
+        assert_array_equal(ahead, wanted.iloc[[1]])
+        new_rows = slice(first, first + 10)
+        forecaster.update(table[70 : first + 10], X=known[70 : first + 10], update_params=learns)
+        model.partial_fit(table[new_rows], exogenous=known[new_rows])
 
 
 def test_the_default_schedule_raises_no_warning():

@@ -141,7 +141,7 @@ def test_columns_that_are_known_ahead_are_used(room):
     with pytest.raises(ValueError, match="exogenous has 2 columns, needed are 1"):
         model.partial_fit(Y[200:], exogenous=np.hstack([X, X])[200:])
     with pytest.raises(ValueError, match="exogenous is for the head"):
-        SeriesDictionary(**SMALL).fit(Y, exogenous=X)
+        SeriesDictionary(**SMALL, head=None).fit(Y, exogenous=X)
 
 
 def test_columns_known_ahead_come_in_parts_too(tmp_path):
@@ -203,7 +203,7 @@ def test_heads_that_cannot_be_are_refused():
         SeriesDictionary(head=Head(("codes",), joint=False)).fit(Y)
     with pytest.raises(ValueError, match="head='arima' is unknown"):
         SeriesDictionary(head="arima").fit(Y)
-    model = SeriesDictionary(**SMALL).fit(Y).set_params(head="mix")
+    model = SeriesDictionary(**SMALL, head=None).fit(Y).set_params(head="mix")
     with pytest.raises(ValueError, match="call fit to start anew"):
         model.predict()
     with pytest.raises(ValueError, match="call fit to start anew"):

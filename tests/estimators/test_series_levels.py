@@ -26,8 +26,8 @@ def pair(n=200):
 
 
 def new(**settings):
-    settings = {"n_components": 6, "window": 6, "memory": 24, "random_state": 0} | settings
-    return SeriesDictionary(**settings)
+    given = {"n_components": 6, "window": 6, "memory": 24, "head": None, "random_state": 0}
+    return SeriesDictionary(**given | settings)
 
 
 def silent_for(n_missing, n=200):
@@ -51,14 +51,15 @@ def test_an_offset_does_not_ruin_forecasts():
         assert mean_error(SeriesDictionary(random_state=0).fit(Y[:388]), Y[388:]) < 0.5
 
 
+@pytest.mark.parametrize("head", [None, "mix"])
 @pytest.mark.parametrize("gaps", [False, True])
-def test_units_do_not_matter(gaps):
+def test_units_do_not_matter(gaps, head):
     Y = np.round(pair(90) * 1024) / 1024
     if gaps:
         Y[np.random.default_rng(1).random(Y.shape) < 0.2] = np.nan
         Y[80:, 0] = np.nan
     other = 4 * Y - 4096
-    one, two = new().fit(Y), new().fit(other)
+    one, two = new(head=head).fit(Y), new(head=head).fit(other)
     assert_allclose(two.components_, one.components_, atol=1e-9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
@@ -112,9 +113,10 @@ def test_levels_come_from_the_rows_that_the_initialisation_sees_and_stay():
     assert_allclose(other.levels_.scale, 7 * Y[20:40].std(axis=0))
 
 
-def test_signed_series_are_learned_and_forecasts_may_be_negative():
+@pytest.mark.parametrize("head", [None, "mix"])
+def test_signed_series_are_learned_and_forecasts_may_be_negative(head):
     Y = pair() - 280
-    model = new().fit(Y[:188])
+    model = new(head=head).fit(Y[:188])
     assert mean_error(model, Y[188:]) < 1
     assert model.predict(12).min() < -3
     assert model.predict_interval(12, 0.5).low.min() < -3
@@ -242,11 +244,12 @@ def test_honest_predictions_of_a_silent_series_are_its_last_value():
     assert_array_equal(model.one_step_[-5:, 1], np.full(5, Y[-11, 1]))
 
 
-def test_where_all_series_are_silent_all_keep_their_last_values():
+@pytest.mark.parametrize("head", [None, "mix"])
+def test_where_all_series_are_silent_all_keep_their_last_values(head):
     Y = pair(60)
     Y[-8:] = np.nan
     with pytest.warns(DataWarning, match=r"series 0 \(8 rows ago\), series 1 \(8 rows ago\)"):
-        assert_array_equal(new().fit(Y).predict(2), Y[[51, 51]])
+        assert_array_equal(new(head=head).fit(Y).predict(2), Y[[51, 51]])
 
 
 def test_a_series_with_too_few_honest_predictions_costs_the_others_nothing():

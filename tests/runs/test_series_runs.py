@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from commands import run
+from commands import refused, run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -228,9 +228,52 @@ def test_gaps_are_filled_and_all_else_is_as_it_was(folder, room):
     room.error(np.sqrt(np.mean((filled - waves())[hidden] ** 2)), at_most=0.35 * waves().std())
 
 
+def test_a_head_a_season_and_columns_known_ahead(tmp_path, room):
+    """The table goes on with the rows to be forecast, in which only the known column is filled."""
+    on = np.random.default_rng(2).integers(0, 2, 156).astype(float)
+    table = np.full((156, 2), np.nan)
+    table[:150, 0] = waves()[:, 0] + 30 * on[:150]
+    table[:, 1] = on
+    write(tmp_path / "table.csv", table, days(156), ["sales", "on"])
+    more = ("--window", 6, "--atoms", 4, "--head", "ridge", "--season", 25, "--horizon", 6)
+    made = {}
+    for name, how in (("run", ("--exogenous", "on")), ("blind", ("--columns", "sales"))):
+        path = tmp_path / "table.csv"
+        if name == "blind":
+            path = tmp_path / "short.csv"
+            write(path, table[:150], days(150), ["sales", "on"])
+        run("series", "forecast", path, *more, *how, "--out", tmp_path / name)
+        rows = read(tmp_path / name / "forecast.csv")
+        assert rows[0] == ["day", "sales", "sales_low", "sales_high"]
+        assert [row[0] for row in rows[1:]] == days(156)[150:]
+        made[name] = np.array([float(row[1]) for row in rows[1:]])
+    model = SeriesDictionary(4, 6, head="ridge", season=25, random_state=0)
+    wanted = model.fit(table[:150, :1], exogenous=table[:, 1:])
+    assert_array_equal(made["run"], wanted.predict(6, exogenous=table[150:, 1:])[:, 0])
+    t = np.arange(150, 156)
+    truth = 50.5 + 20 * np.sin(t / 4) + 30 * on[150:]
+    missed = {name: np.sqrt(np.mean((values - truth) ** 2)) for name, values in made.items()}
+    room.error(missed["run"], at_most=0.5 * missed["blind"])
+
+
+def test_columns_known_ahead_must_be_known(tmp_path, capsys):
+    table = np.full((152, 2), np.nan)
+    table[:150], table[150:, 1] = waves()[:, :2], 1.0
+    write(tmp_path / "table.csv", table, days(152), ["sales", "on"])
+    more = ("series", "forecast", tmp_path / "table.csv", "--out", tmp_path / "run")
+    told = refused(capsys, *more, "--exogenous", "on", "--horizon", 3)
+    assert "need a value in each of 153 rows, the 3 to be forecast" in told
+    told = refused(capsys, *more, "--exogenous", "on", "--head", "atoms")
+    assert "--exogenous is for a head" in told
+    told = refused(capsys, *more, "--exogenous", "sales,on")
+    assert "has no column of numbers beside those" in told
+    assert "needs season" in refused(capsys, *more, "--columns", "sales", "--head", "seasonal")
+
+
 def test_too_few_rows_make_no_bands(tmp_path, capsys):
     write(tmp_path / "short.csv", waves(30), days(30))
-    run("series", "forecast", tmp_path / "short.csv", "--window", 6, "--out", tmp_path / "run")
+    more = ("--window", 6, "--head", "atoms", "--out", tmp_path / "run")
+    run("series", "forecast", tmp_path / "short.csv", *more)
     assert "Warning: No bands: coverage=0.9 needs at least 9 honest" in capsys.readouterr().err
     assert read(tmp_path / "run/forecast.csv")[0] == ["day", *NAMES]
     run("report", tmp_path / "run")

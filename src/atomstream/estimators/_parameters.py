@@ -216,16 +216,18 @@ SERIES = _table(
     "n_components alpha ridge schedule random_state",
     window=parameter("Times in an atom.", whole(2)),
     memory=parameter("Rows to learn from at a time.", COUNT, NONE),
-    forecast_alpha=parameter("Strength of the l1 penalty on the codes of a forecast.", AMOUNT),
-    correction=parameter("Share of the last error that is added to forecasts.", number(0, 1)),
+    forecast_alpha=parameter("Strength of the l1 penalty on codes that forecast.", AMOUNT),
+    correction=parameter(
+        "Share of the last error that is added to forecasts by atoms.", number(0, 1)
+    ),
     center=parameter(
         "Learn each series relative to an offset and in a scale of its own, those of the rows that "
         "the initialisation sees.",
         FLAG,
     ),
     head=parameter(
-        "What forecasts: the atoms (none), mix, mean, ridge, smoothing, persistence, seasonal or "
-        "codes.",
+        "What forecasts: mix, mean, ridge, smoothing, persistence, seasonal, codes, or the atoms "
+        "(none).",
         part("plan", HEADS),
         NONE,
     ),

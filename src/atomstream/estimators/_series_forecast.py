@@ -55,10 +55,10 @@ class SeriesForecast(SeriesReconstruction):
     def predict(self, horizon: int = 1, *, exogenous: Samples | None = None) -> Any:
         """Predict the next rows, each from those before it and the predictions so far.
 
-        This is Algorithm 2, applied recursively, with the share ``correction`` of what the atoms
-        leave of the row before added to each prediction; with a head it is the forecast of that. A
-        series of which the last ``window - 1``
-        rows hold nothing is forecast at its last observed value.
+        With a head it is the forecast of that. With ``head=None`` it is Algorithm 2, applied
+        recursively, with the share ``correction`` of what the atoms leave of the row before added
+        to each prediction. A series of which the last ``window - 1`` rows hold nothing is forecast
+        at its last observed value.
 
         Parameters
         ----------
@@ -89,16 +89,15 @@ class SeriesForecast(SeriesReconstruction):
     ) -> Interval:
         """Return bands around `predict`.
 
-        They are as wide as the honest errors of the last one-step predictions ask for.
+        With a head the band of each step has the width that the last 200 honest errors at that
+        step ask for. With ``head=None`` that of the first step has the width of the last one-step
+        errors, and later steps are widened by the square root of the step, as if errors were
+        independent and added up; so are steps that a head does not judge (`Head.horizon`). Where a
+        series is forecast at its last observed value, the steps count from that.
 
         One step ahead the band is conformal: it holds the next value of a series with at least this
         chance, whatever the law of the errors, as far as the next error is exchangeable with the
-        last ones. For later steps nothing is promised: the band is widened by the square root of
-        the step, as if errors were independent and added up. Where a series is forecast at its
-        last observed value, the steps count from that.
-
-        With a head the band of each step has the width of the last 200 errors at that step. Steps
-        that are not judged (`Head.horizon`) are widened by the square root.
+        last ones. For later steps nothing is promised.
 
         Parameters
         ----------
@@ -112,7 +111,7 @@ class SeriesForecast(SeriesReconstruction):
         Returns
         -------
         Interval
-            ``low`` (without centering or a head not below 0) and ``high``, each of shape (horizon,
+            ``low`` (by atoms without centering not below 0) and ``high``, each of shape (horizon,
             n_series).
             NaN for series with too few honest predictions: coverage / (1 - coverage) are needed.
 
@@ -223,15 +222,17 @@ class SeriesForecast(SeriesReconstruction):
             )
         if self.head is None:
             return self._extrapolated(horizon, self._algorithm(self.forecast_alpha))
-        made = _series_head.forecast(self, horizon, known)
-        return np.where(self._silent(), self._known.values, made)
+        return self._or_last(_series_head.forecast(self, horizon, known))
 
     def _next_row(self, algorithm: Algorithm, ahead: NDArray) -> NDArray:
         """Return the prediction of the next row, by the head if there is one."""
         if self.head is None:
             return self._extrapolated(1, algorithm)
-        made = _series_head.foretold(self, ahead)[:1]
-        return np.where(self._silent(), self._known.values, made)
+        return self._or_last(_series_head.foretold(self, ahead)[:1])
+
+    def _or_last(self, made: NDArray) -> NDArray:
+        """Return forecasts, or the last value of series that are silent or have hardly begun."""
+        return np.where(self._silent() | np.isnan(made), self._known.values, made)
 
     def _count(self, seen: dict[str, Any], ahead: NDArray) -> None:
         """Count a row as seen, and let the head learn from it."""
@@ -283,7 +284,7 @@ class SeriesForecast(SeriesReconstruction):
                 made = levels.undo(self._from_atoms(units.reshape(1, -1), algorithm)[0])
                 left = np.nan_to_num(sample[-2] - made[-2])  # nothing where the last is missing
                 both[step + lags] = np.maximum(made[-1] + self.correction * left, self._floor)
-        return np.where(self._silent(), self._known.values, both[lags:])
+        return self._or_last(both[lags:])
 
     def _warn_of_loss(self) -> None:
         """Warn where an earlier row is a better prediction than that of the atoms."""

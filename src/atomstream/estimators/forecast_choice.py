@@ -80,17 +80,28 @@ def prepared(base: SeriesDictionary, settings: dict[str, Any], first: int) -> Se
 
 
 def rolled(
-    model: SeriesDictionary, values: NDArray, first: int, n_origins: int, horizon: int
+    model: SeriesDictionary,
+    values: NDArray,
+    first: int,
+    n_origins: int,
+    horizon: int,
+    known: NDArray | None = None,
 ) -> NDArray:
     """Return the root mean square error of each step ahead, over all origins."""
-    model, errors = clone(model).fit(values[:first]), []
+
+    def ahead(row: int, end: int | None = None) -> NDArray | None:
+        """Return the columns known ahead."""
+        return None if known is None else known[row:end]
+
+    model, errors = clone(model).fit(values[:first], exogenous=known), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         origins = range(first, first + n_origins)
         for origin in track(origins, n_origins, "judging forecasts"):
             # Predicted before the row is learned from, as in use.
-            errors.append(model.predict(horizon) - values[origin : origin + horizon])
-            model.partial_fit(values[origin : origin + 1])
+            made = model.predict(horizon, exogenous=ahead(origin, origin + horizon))
+            errors.append(made - values[origin : origin + horizon])
+            model.partial_fit(values[origin : origin + 1], exogenous=ahead(origin))
     return np.array([rms(step) for step in np.stack(errors, axis=1)])
 
 

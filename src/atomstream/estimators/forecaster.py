@@ -23,7 +23,8 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
     over. Where an update is asked to leave the parameters, a copy of the model goes through the
     rows to predict what follows, and `model_` stays.
 
-    Bands (`predict_interval`) are those of `SeriesDictionary.predict_interval`.
+    Bands (`predict_interval`) are those of `SeriesDictionary.predict_interval`. Columns of X are
+    known ahead: the model must have a head, and a forecast needs a row of each step up to its last.
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
     _tags: ClassVar[dict[str, Any]] = {
         "capability:multivariate": True,
         "y_inner_mtype": "pd.DataFrame",
-        "capability:exogenous": False,
+        "capability:exogenous": True,
+        "X_inner_mtype": "pd.DataFrame",
         "requires-fh-in-fit": False,
         "capability:missing_values": True,
         "capability:update": True,
@@ -59,37 +61,45 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
         self.model = model
         super().__init__()
 
-    def _fit(self, y: Any, X: object = None, fh: Any = None) -> SktimeForecaster:
+    def _fit(self, y: Any, X: Any = None, fh: Any = None) -> SktimeForecaster:
         from sklearn.base import clone
 
         self.model_ = SeriesDictionary() if self.model is None else clone(self.model)
-        self.model_.fit(y)
-        self._learned, self._newest = y.index[-1], self.model_
+        self.model_.fit(y, exogenous=X)
+        self._learned = self._end = y.index[-1]
+        self._newest = self.model_
         return self
 
-    def _update(self, y: Any, X: object = None, update_params: bool = True) -> SktimeForecaster:
+    def _update(self, y: Any, X: Any = None, update_params: bool = True) -> SktimeForecaster:
         rows = y[y.index > self._learned]
         self._newest = self.model_ if update_params else deepcopy(self.model_)
         if len(rows):
-            self._newest.partial_fit(rows)
-            self._learned = rows.index[-1] if update_params else self._learned
+            known = None if X is None else X[X.index >= rows.index[0]]
+            self._newest.partial_fit(rows, exogenous=known)
+            self._end = rows.index[-1]
+            self._learned = self._end if update_params else self._learned
         return self
 
-    def _predict(self, fh: Any, X: object = None) -> Any:
+    def _predict(self, fh: Any, X: Any = None) -> Any:
         steps = self._steps(fh)
-        return self._newest.predict(int(steps.max())).iloc[steps - 1]
+        return self._newest.predict(int(steps.max()), exogenous=self._after(X)).iloc[steps - 1]
 
-    def _predict_interval(self, fh: Any, X: object, coverage: list[float]) -> Any:
+    def _predict_interval(self, fh: Any, X: Any, coverage: list[float]) -> Any:
         import pandas as pd
 
         steps, parts = self._steps(fh), {}
         for share in coverage:
-            band = self._newest.predict_interval(int(steps.max()), float(share))
+            horizon, known = int(steps.max()), self._after(X)
+            band = self._newest.predict_interval(horizon, float(share), exogenous=known)
             for name in band.low.columns:
                 parts[name, share, "lower"] = band.low[name].iloc[steps - 1]
                 parts[name, share, "upper"] = band.high[name].iloc[steps - 1]
         order = product(band.low.columns, coverage, ("lower", "upper"))
         return pd.DataFrame(parts)[list(order)]
+
+    def _after(self, X: Any) -> Any:
+        """Return the rows known ahead that follow those of the newest model."""
+        return None if X is None else X[X.index > self._end]
 
     def _steps(self, fh: Any) -> Any:
         """Return how many steps ahead each time of the horizon lies."""

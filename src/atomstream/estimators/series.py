@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import KW_ONLY, field
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from atomstream.base.checks import RandomSource, check_count, counted
 from atomstream.base.fields import array, count, field_names, part
 from atomstream.base.matrices import Samples
-from atomstream.domains.series.frames import (
-    Form,
-    Table,
-    check_series,
-    labels_on,
-    n_shared,
-)
+from atomstream.domains.series.frames import Form, Table, check_series, labels_on, n_shared
 from atomstream.domains.series.head import Head
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors
@@ -41,8 +35,9 @@ class SeriesDictionary(SeriesForecast):
     r"""A dictionary of what several series do together in ``window`` consecutive times.
 
     Random windows of the first rows, or of another table, make a first dictionary (Algorithm 3).
-    Then the rows come in the order of time: each is predicted from the rows before it (Algorithm
-    2), then all windows of the last ``memory`` rows are one batch of an `OnlineNMF` (Algorithm 1).
+    Then the rows come in the order of time: each is predicted from the rows before it by ``head``
+    (None: by atoms, Algorithm 2), then all windows of the last ``memory`` rows are one batch of an
+    `OnlineNMF` (Algorithm 1), with a head once in ``window`` rows.
     The online phase goes on with the sums A and B and the clock of the initialisation, so that its
     first weight does not erase them.
 
@@ -51,8 +46,7 @@ class SeriesDictionary(SeriesForecast):
     deviation and its offset lies one scale below the minimum of the rows that the initialisation
     sees (without one, of the first window; where a series is missing there, of its own first
     window). Both are kept from then on. Forecasts, bands, reconstructions and errors are in the
-    units of the data. Values below the offset are 0 to the atoms; forecasts follow them through
-    ``correction``.
+    units of the data. Values below the offset are 0 to the atoms.
 
     Only the last ``memory + window`` rows and the last ``memory`` predictions are kept. No number
     depends on rows that came later: `fit` is `partial_fit` row by row.
@@ -72,19 +66,20 @@ class SeriesDictionary(SeriesForecast):
         keeps forecasts close to the last row, and decides between codes where few entries were
         observed. To impute, less is better: 0.01.
     forecast_alpha : float, default=0.0
-        Strength of the l1 penalty on the codes of predictions.
+        Strength of the l1 penalty on the codes of predictions by atoms (``head=None``).
     correction : float, default=1.0
-        Share, from 0 to 1, of what the atoms leave of the last row that is added to the prediction
-        of the next (an intercept correction): with 1 atoms predict the change, with 0 the row.
+        Share, from 0 to 1, of what the atoms leave of the last row that is added to their
+        prediction of the next (an intercept correction): with 1 atoms predict the change, with 0
+        the row.
     center : bool, default=True
         Whether each series is learned relative to an offset and in a scale of its own. Without it
-        the data must not be negative, and forecasts are not.
-    head : str or Head, optional
-        What forecasts; by default the atoms. "mix" weighs simple forecasters by their past errors
-        in each series at each step ahead: regressions on lags ("ridge"), exponential "smoothing",
-        and both persistences ("persistence", "seasonal"). Each can be asked for alone; "mean" is
-        their plain mean, and "codes" the dynamics of the codes of windows. Then the atoms learn
-        once in ``window`` rows.
+        the data must not be negative, and forecasts by atoms are not.
+    head : str, Head or None, default="mix"
+        What forecasts. "mix" weighs simple forecasters by their past errors in each series at each
+        step ahead: regressions on lags ("ridge"), exponential "smoothing", and both persistences
+        ("persistence", "seasonal"). Each can be asked for alone; "mean" is their plain mean, and
+        "codes" the dynamics of the codes of windows. With None the atoms forecast, and learn from
+        every row; under a head they learn once in ``window`` rows.
     season : int, optional
         Rows in a season, which the head then uses.
     schedule : str or callable, default=Constant(weight=1.0)
@@ -186,7 +181,7 @@ class SeriesDictionary(SeriesForecast):
     forecast_alpha: float = 0.0
     correction: float = 1.0
     center: bool = True
-    head: str | Head | None = None
+    head: str | Head | None = "mix"
     season: int | None = None
     schedule: ScheduleChoice = FOLLOWING
     n_init: int | None = None
@@ -231,8 +226,7 @@ class SeriesDictionary(SeriesForecast):
             if len(given.values) < needed:
                 raise ValueError(
                     f"{name} has {counted(len(given.values), 'row')}, initialising needs "
-                    f"{needed}: give more, "
-                    "or choose a smaller window or n_init."
+                    f"{needed}: give more, or choose a smaller window or n_init."
                 )
             self._begin(table)
             ahead = self._known_ahead(exogenous, len(table.values))
@@ -383,6 +377,11 @@ class SeriesDictionary(SeriesForecast):
 
     def _sizes(self) -> dict[str, int]:
         return {"r": self.n_components, "w": self.window, "d": self._rows.shape[1]}
+
+    def _set_learned(self, learned: dict[str, Any]) -> None:
+        if "_head" not in learned:  # files from before heads: their atoms forecast
+            self.head = None
+        super()._set_learned(learned)
 
     def _validate_learned(self) -> None:
         super()._validate_learned()

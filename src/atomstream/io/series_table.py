@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,8 @@ class SeriesTable:
         Name of the column of times.
     path : str
         Where it was read from.
+    known : ndarray of shape (at least n_times, n_known), or None
+        Columns that are known ahead.
     """
 
     values: NDArray
@@ -47,6 +50,7 @@ class SeriesTable:
     labels: NDArray
     time: str
     path: str
+    known: NDArray | None = None
 
     def check_rows(self, needed: int, remedy: str) -> None:
         """Raise InputError for too few rows, or a series without any value."""
@@ -78,6 +82,24 @@ class SeriesTable:
                 remedy = f"if {value:g} stands for missing entries, give --na {value:g}"
             raise InputError(f"{said}: {needed}; {remedy}.")
 
+    def check_known(self, horizon: int) -> None:
+        """Raise InputError where columns known ahead lack a value, also in rows to be forecast."""
+        if self.known is None:
+            return
+        needed = len(self.values) + horizon
+        whole = len(self.known) >= needed and not np.isnan(self.known[:needed]).any()
+        if not whole:
+            raise InputError(
+                f"Columns known ahead of {self.path} need a value in each of {needed} rows, "
+                f"the {horizon} to be forecast included."
+            )
+
+    def known_of(self, row: int, n_rows: int | None = None) -> NDArray | None:
+        """Return the columns known ahead from a row on, or of so many rows."""
+        if self.known is None:
+            return None
+        return self.known[row:] if n_rows is None else self.known[row : row + n_rows]
+
     def write(self, out: Path, names: list[str], labels: NDArray, values: NDArray) -> None:
         """Write a table like this one, with other columns and rows; NaN makes an empty field."""
         rows = (
@@ -95,6 +117,7 @@ def read_series(
     drop: Sequence[str] = (),
     decimal: str = ".",
     missing: Sequence[str] = (),
+    known: Sequence[str] = (),
 ) -> SeriesTable:
     """Return a table of series from comma-separated lines, plain or compressed (.gz).
 
@@ -112,12 +135,19 @@ def read_series(
         Decimal sign of the numbers.
     missing : sequence of str, default=()
         What stands for a missing entry besides empty fields, such as "-99".
+    known : sequence of str, default=()
+        Columns known ahead. The series then end with the last row in which one of them
+        has a value; these columns go on.
 
     Raises
     ------
     InputError
         For files that cannot be read, dates of another kind, and columns that are not numeric.
     """
+    if known:
+        read = partial(read_series, path, time=time, decimal=decimal, missing=missing)
+        ahead = read(columns=known)
+        return _beside(read(columns=columns, drop=(*drop, *ahead.names)), ahead)
     path = existing(path)
     with reading(str(path)):
         naming = _TimeColumn(kept=True, time=time)
@@ -134,6 +164,14 @@ def read_series(
     values, name = np.concatenate(blocks), table.row_names[-1] if table.row_names else "row"
     labels = _times(times, name, path) if times else np.arange(1, len(values) + 1)
     return SeriesTable(values, table.columns, labels, name, str(path))
+
+
+def _beside(table: SeriesTable, ahead: SeriesTable) -> SeriesTable:
+    """Return the rows up to the last with a value, with the columns known ahead beside them."""
+    filled = np.flatnonzero(~np.isnan(table.values).all(axis=1))
+    end = int(filled[-1]) + 1 if len(filled) else 0
+    values, labels = table.values[:end], table.labels[:end]
+    return replace(table, values=values, labels=labels, known=ahead.values)
 
 
 @dataclass(frozen=True)

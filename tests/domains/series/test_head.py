@@ -20,10 +20,12 @@ def ar(n, d=1, seed=0):
 
 @pytest.mark.parametrize("keep", [1.0, 0.98])
 @pytest.mark.parametrize("joint", [False, True])
-def test_coefficients_are_those_of_a_ridge_regression(joint, keep):
+@pytest.mark.parametrize("reverts", [False, True])
+def test_coefficients_are_those_of_a_ridge_regression(reverts, joint, keep):
     """Recursive least squares = the penalised normal equations, solved at once."""
     rows, lags, penalty = ar(80, 2), 3, 2.5
-    part = LagRegression((Regressors(changes=2, penalty=penalty, keep=keep),), lags)
+    kind = Regressors(changes=2, penalty=penalty, keep=keep, reverts=reverts)
+    part = LagRegression((kind,), lags)
     state = part.begin(1, 2) if joint else part.begin(2, 1)
     grouped = rows[:, None] if joint else rows[:, :, None]
     for t in range(lags, len(rows)):
@@ -36,8 +38,10 @@ def test_coefficients_are_those_of_a_ridge_regression(joint, keep):
         ]
         x, change = np.array(x), np.diff(own, axis=0)[lags - 1 :]
         weights = keep ** np.arange(len(x))[::-1, None]
-        gram = x.T @ (weights * x) + penalty * keep ** len(x) * np.eye(x.shape[1])
-        wanted = np.linalg.solve(gram, x.T @ (weights * change))
+        rest = penalty * keep ** len(x)
+        gram = x.T @ (weights * x) + rest * np.eye(x.shape[1])
+        towards = -reverts * np.eye(x.shape[1], change.shape[1])  # of the last row
+        wanted = np.linalg.solve(gram, x.T @ (weights * change) + rest * towards)
         assert_allclose(state.coefficients[0, group], wanted, rtol=1e-6, atol=1e-9)
 
 
@@ -55,10 +59,11 @@ def test_forecasts_are_one_step_after_another():
         rows = np.concatenate([rows, one[None]])
 
 
-def test_without_data_a_regression_is_persistence():
-    part = LagRegression((Regressors(),), 12)
+def test_without_data_a_regression_is_persistence_or_the_mean():
+    part = LagRegression((Regressors(), Regressors(reverts=True)), 12)
     path = part.ahead(part.begin(3, 1), ar(12, 3)[:, :, None], 12, 4, NONE[:4])
     assert_allclose(path[0, :, :, 0], np.repeat(ar(12, 3)[-1:], 4, axis=0))
+    assert_allclose(path[1], 0, atol=1e-12)
 
 
 def test_smoothing_follows_its_equations():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -327,6 +327,7 @@ def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) ->
         Regressors(changes=changes),
         Regressors(changes=changes, keep=KEEP),
         Regressors(level=False, changes=changes),
+        Regressors(changes=changes, reverts=True),
     ]
     if season > 1:
         own += [
@@ -339,6 +340,8 @@ def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) ->
     for lags, penalty in ((head.lags, 10.0), (SHORT_LAGS, 1.0)):
         if n_series > 1 and head.joint and lags * n_series + 1 + n_known <= MAX_REGRESSORS:
             kinds = (Regressors(changes=lags - 1, penalty=penalty),)
+            if lags == head.lags:
+                kinds += (replace(kinds[0], reverts=True),)
             regressions.append((LagRegression(kinds, lags, n_known=n_known), True))
     codes = None
     if "codes" in head.members and head.joint and n_codes:

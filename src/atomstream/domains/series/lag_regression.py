@@ -33,6 +33,8 @@ class Regressors:
         Of the squares of the coefficients: large ones stay near persistence.
     keep : float, default=1.0
         Weight of the past in each row; below 1 old rows are forgotten.
+    reverts : bool, default=False
+        Whether the penalty leads to the mean of the series, in place of the last row.
     """
 
     level: bool = True
@@ -41,6 +43,7 @@ class Regressors:
     waves: bool = False
     penalty: float = 1.0
     keep: float = 1.0
+    reverts: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,9 @@ class LagRegression:
 
     After row t the coefficients C minimise the sum of ||y_s - y_(s-1) - C x_s||^2 over the rows s
     up to t, older ones weighted by ``keep``, plus the penalty times ||C||^2: without data the
-    forecast is the last row. One more row costs the square of the number of regressors. Series are
-    in groups: each alone, or all in one, where the lags of all predict each.
+    forecast is the last row; or times ||C - C_0||^2, where C_0 takes the last row away and leaves
+    zero, which stands near the mean (``reverts``). One more row costs the square of the number of
+    regressors. Series are in groups: each alone, or all in one, where the lags of all predict each.
 
     Parameters
     ----------
@@ -93,13 +97,16 @@ class LagRegression:
         return np.stack(rows)
 
     def begin(self, n_groups: int, width: int) -> LagCoefficients:
-        """Return coefficients of 0: persistence."""
+        """Return coefficients of 0, persistence, and those of kinds that revert."""
         taken = self._taken(width)
         k = taken.shape[1]
         inverse = np.zeros((len(self.kinds), n_groups, k, k))
         penalties = np.array([kind.penalty for kind in self.kinds])
         inverse[:] = np.eye(k) / penalties[:, None, None, None]
-        return LagCoefficients(inverse, np.zeros((len(self.kinds), n_groups, k, width)))
+        coefficients = np.zeros((len(self.kinds), n_groups, k, width))
+        reverting = [kind.reverts for kind in self.kinds]
+        coefficients[reverting, :, :width] = -np.eye(width)  # the change is minus the last row
+        return LagCoefficients(inverse, coefficients)
 
     def _taken(self, width: int) -> NDArray:
         """Return which regressors each kind has, 0 or 1, (n_kinds, n_regressors)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.checks import counted
-from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.levels import rms
 from atomstream.domains.series.time_index import Times
@@ -28,98 +27,11 @@ from atomstream.exceptions import DataWarning, InputError
 from atomstream.io.series_table import read_series
 from atomstream.io.source import InputFile
 from atomstream.looks.samples import samples_of_windows
-from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, pace_set
-from atomstream.schedules import Constant
+from atomstream.runs.tasks._series_settings import ForecastSettings, ImputeSettings
 
-WEIGHT = (
-    "Weight of the last rows against all before: 1 forgets the past, 0 stands for the power "
-    "schedule."
-)
 ABOVE_LOG = "--log needs values above -1", "leave it out"
 KEPT = 240  # of the last rows, for the report
-
-
-@dataclass(frozen=True)
-class SeriesSettings(checkpoints, Settings):
-    """Settings of a run on a table of series."""
-
-    ONE_INPUT = "Series are learned from one file"
-
-    time: str | None = option(
-        None,
-        "Column of the times, dates or whole numbers.",
-        shown="the first column, if it holds dates",
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        "Columns of the series: names, numbers from 1, ranges, or numeric for all that hold "
-        "numbers.",
-        shown="all other columns",
-    )
-    drop: tuple[str, ...] = option((), "Columns to leave out, named as for --columns.")
-    decimal: str = option(".", "Decimal sign of the numbers.", one_of(".", ","))
-    na: tuple[str, ...] = option((), SENTINELS, whole=True)
-    log: bool = option(False, "Learn logarithms of one plus the values.")
-    scale: bool = option(
-        False,
-        "Scale each series: for a forecast by its largest value in the first rows, to impute to 0 "
-        "to 1.",
-    )
-    atoms: int = sets(SeriesDictionary, "n_components")
-    window: int = sets(SeriesDictionary, "window")
-    memory: int | None = sets(SeriesDictionary, "memory", shown="ten windows")
-    alpha: float = sets(SeriesDictionary, "alpha")
-    ridge: float = sets(SeriesDictionary, "ridge")
-    center: bool = sets(SeriesDictionary, "center")
-    weight: float = option(1.0, WEIGHT, number())
-    init_rows: int | None = sets(SeriesDictionary, "n_init", shown="four windows")
-    init_batches: int = sets(SeriesDictionary, "n_init_batches")
-
-    def check(self) -> None:
-        """Raise ValueError for settings that the model refuses."""
-        if self.init_rows is not None and self.init_rows < self.window:
-            raise ValueError(
-                f"init_rows is {self.init_rows}, needed is at least the window, {self.window}."
-            )
-        super().check()
-
-    def new_model(self) -> SeriesDictionary:
-        """Return the model that will learn."""
-        # 0 is no weight that learns anything: it is free to stand for the other schedule.
-        schedule = Constant(weight=self.weight) if self.weight else "power"
-        return SeriesDictionary(**self.parameters(), schedule=schedule)
-
-
-@dataclass(frozen=True)
-class ForecastSettings(SeriesSettings):
-    """Settings of a forecast."""
-
-    TASK = "series forecast"
-
-    horizon: int = option(1, "Rows to forecast.", whole())
-    coverage: float = option(
-        0.9,
-        "Share of next values that the bands hold, one step ahead.",
-        number(0, 1, above=True, below=True),
-    )
-    average: int = option(
-        1, "Learn and forecast trailing means of this many rows; 1 takes the values.", whole()
-    )
-
-
-@dataclass(frozen=True)
-class ImputeSettings(SeriesSettings):
-    """Settings of a run that fills missing entries; series are scaled by default.
-
-    Gaps are filled from all rows and with less ridge than a forecast has.
-    """
-
-    TASK = "series impute"
-
-    ridge: float = sets(SeriesDictionary, "ridge", default=0.01)
-    weight: float = option(0.0, WEIGHT, number())
-    scale: bool = option(True, "Scale each series to 0 to 1.")
 
 
 class _SeriesTask(Task):
@@ -135,14 +47,7 @@ class _SeriesTask(Task):
     def __init__(self, settings: Any) -> None:
         super().__init__(settings)
         self.sources = [InputFile(settings.inputs[0])]
-        self.table = read_series(
-            settings.inputs[0],
-            time=settings.time,
-            columns=settings.columns,
-            drop=settings.drop,
-            decimal=settings.decimal,
-            missing=settings.na,
-        )
+        self.table = read_series(settings.inputs[0], **settings.reading())
         self.figures: dict[str, float] = {}
         scaler = NonnegativeScaler(shift=self.shifts)
         self.undone: list[Any] = [*[Log1p()] * settings.log, *[scaler] * settings.scale]
@@ -182,7 +87,9 @@ class _SeriesTask(Task):
         """Learn from the rows that are left."""
         with pace_set(self.model, pace):
             if self.learned:
-                self.model.partial_fit(self.values[self.model.n_rows_ :])
+                n_rows = self.model.n_rows_
+                known = self.table.known_of(n_rows)
+                self.model.partial_fit(self.values[n_rows:], exogenous=known)
             else:
                 self.begin()
 
@@ -245,6 +152,7 @@ class ForecastTask(_SeriesTask):
         """Raise InputError for a table that cannot be forecast with these settings."""
         settings, values = self.settings, self.table.values
         self.table.check_rows(self.n_first, " or --init-rows")
+        self.table.check_known(settings.horizon)
         if settings.scale:
             where = (
                 f" in the first {self.n_first} rows, by which --scale goes; take more with "
@@ -267,21 +175,23 @@ class ForecastTask(_SeriesTask):
                 f"The last {lags} rows of {self.settings.inputs[0]} are empty, and a forecast goes "
                 "by these (one less than --window): leave empty rows at the end out."
             )
-        self.model.fit(self.values)
+        self.model.fit(self.values, exogenous=self.table.known)
 
     def finish(self, folder: Path) -> dict[str, Any]:
         """Write the forecast with its bands, and judge the predictions of the past."""
         settings, names = self.settings, self.table.names
         self.model.form_ = replace(self.model.form_, names=tuple(names))  # for its warnings
-        columns = [("", self.undo(self.model.predict(settings.horizon)))]
+        horizon = settings.horizon
+        known = self.table.known_of(len(self.values), horizon)
+        columns = [("", self.undo(self.model.predict(horizon, exogenous=known)))]
         try:
-            band = self.model.predict_interval(settings.horizon, settings.coverage)
+            band = self.model.predict_interval(horizon, settings.coverage, exogenous=known)
             # Ends of a band are undone like values: each step is monotone, so order and coverage
             # stay.
             columns += [("_low", self.undo(band.low)), ("_high", self.undo(band.high))]
         except ValueError as error:
             warnings.warn(f"No bands: {error}", DataWarning, stacklevel=2)
-        ahead = self.times.at(1, settings.horizon)
+        ahead = self.times.at(1, horizon)
         parts = np.stack([part for _, part in columns])
         mean = f"_mean{settings.average}" if settings.average > 1 else ""
         heads = [name + mean + end for name in names for end, _ in columns]
@@ -321,7 +231,7 @@ class ForecastTask(_SeriesTask):
             except ValueError:  # too few rows: the forecast has the errors of one step alone
                 return
             model = prepared(self.model, {"random_state": self.settings.seed}, first)
-            errors = rolled(model, values, first, n_origins, horizon)
+            errors = rolled(model, values, first, n_origins, horizon, self.table.known)
             self._note(horizon, errors, baselines(values, first, n_origins, horizon))
 
     def _note(self, step: int, errors: ArrayLike, known: Baselines) -> None:
