@@ -35,6 +35,7 @@ def test_in_sample_steps_of_the_epidemic_are_close(epidemic, room):
             forecast_alpha=0.5,
             correction=0.0,
             center=False,
+            head=None,
             schedule=lambda t, n, N: t**-4.0,
         )
         model.set_params(random_state=seed).fit(epidemic, init=epidemic)
@@ -50,6 +51,7 @@ def test_honest_steps_of_the_epidemic_beat_the_last_day(epidemic, room):
         "ridge": 0.0,
         "correction": 0.0,
         "center": False,
+        "head": None,
         "schedule": Constant(weight=1.0),
         "n_init": 40,
     }
@@ -86,7 +88,7 @@ def test_hidden_temperatures_are_filled_better_than_by_the_mean_of_the_month(roo
     scaler = series.NonnegativeScaler().fit(left)
     Z = scaler.transform(left)
     filled = scaler.inverse_transform(
-        SeriesDictionary(16, 6, memory=50, ridge=0.01, schedule="power", random_state=0)
+        SeriesDictionary(16, 6, memory=50, ridge=0.01, head=None, schedule="power", random_state=0)
         .fit(Z, init=Z)
         .impute(Z)
     )

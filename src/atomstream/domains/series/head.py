@@ -339,9 +339,8 @@ def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) ->
     regressions = [(LagRegression(tuple(own), head.lags, **more), False)]
     for lags, penalty in ((head.lags, 10.0), (SHORT_LAGS, 1.0)):
         if n_series > 1 and head.joint and lags * n_series + 1 + n_known <= MAX_REGRESSORS:
-            kinds = (Regressors(changes=lags - 1, penalty=penalty),)
-            if lags == head.lags:
-                kinds += (replace(kinds[0], reverts=True),)
+            kind = Regressors(changes=lags - 1, penalty=penalty)
+            kinds = (kind, replace(kind, reverts=True)) if lags == head.lags else (kind,)
             regressions.append((LagRegression(kinds, lags, n_known=n_known), True))
     codes = None
     if "codes" in head.members and head.joint and n_codes:
