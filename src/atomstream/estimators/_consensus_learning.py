@@ -6,6 +6,7 @@ import logging
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import KW_ONLY, field
 from typing import Any, NamedTuple, Self
 
@@ -59,6 +60,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
     model: Any = None
     holdout: float = 0.1
     bootstrap: bool | None = None
+    to_the_end: bool = False
     rule: str = "auto"
     min_share: float = 0.7
     min_cosine: float = 0.9
@@ -89,6 +91,8 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
             rows = self._checked(X, reset=True)
             n_rows = rows.shape[0]
             n_epochs = self.n_epochs or min(MAX_PASSES, max(1, -(-ROWS_TO_LEARN // n_rows)))
+            if self.n_epochs is None and self.to_the_end and n_rows <= MAX_SETTLED_ROWS:
+                n_epochs = 1  # only a start: the rounds that follow go to the end
             self._say_cost(n_rows, n_epochs)
             n_batches = n_epochs * -(-n_rows // self.batch_size)
             begun = time.monotonic()
@@ -98,7 +102,11 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
                 n_threads = effective_n_jobs(self.n_jobs)
                 rows = rows if sp.issparse(rows) else self._served(rows)
                 self.ensemble_.settle(
-                    rows, front=self.front_, n_threads=n_threads, deadline=deadline
+                    rows,
+                    front=self.front_,
+                    n_threads=n_threads,
+                    deadline=deadline,
+                    to_the_end=self.to_the_end,
                 )
             self._conclude()
         return self
@@ -173,6 +181,36 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         """
         self._learn((self._next(rows, np.inf) for rows in [X]), 1)
         return self
+
+    def joined(self, other: Self) -> Self:
+        """Return a model of the ranks of two that have learned alike from the same rows.
+
+        It is what `fit` makes of all of these ranks, to the bit: replicates of a rank do not
+        depend on those of others.
+
+        Parameters
+        ----------
+        other : ConsensusNMF
+            With the same settings and ``random_state``, fitted to other ranks.
+
+        Raises
+        ------
+        ValueError
+            For models of other seeds or rows, and for ranks that both have.
+        """
+        ours, theirs = self.ensemble_, other.ensemble_
+        alike = ours.draws == theirs.draws and ours.n_rows == theirs.n_rows
+        if not alike or set(ours.ranks) & set(theirs.ranks):
+            raise ValueError(
+                "joined needs models of different ranks that learned from the same rows with the "
+                f"same random_state, got ranks {ours.ranks} and {theirs.ranks}."
+            )
+        single = [each.of_rank(i) for each in (ours, theirs) for i in range(len(each.ranks))]
+        whole = copy(self)
+        whole.ensemble_ = Ensemble.joined(sorted(single, key=lambda each: each.ranks))
+        whole.n_components = whole.ensemble_.ranks
+        whole.__dict__.pop("_found", None)
+        return whole
 
     # -- settings
 

@@ -186,7 +186,15 @@ class Ensemble:
             stepped._keep(X, places)
         return stepped
 
-    def settle(self, X: Any, *, front: Any, n_threads: int = 1, deadline: float = np.inf) -> None:
+    def settle(
+        self,
+        X: Any,
+        *,
+        front: Any,
+        n_threads: int = 1,
+        deadline: float = np.inf,
+        to_the_end: bool = False,
+    ) -> None:
         """Let every replicate alternate over all of its rows: a bootstrap a few times.
 
         These rounds take out what the first codes left in the memory. More of them would leave only
@@ -201,11 +209,14 @@ class Ensemble:
         n_threads : int, default=1
         deadline : float, default=inf
             Seconds of the monotonic clock at which rounds end.
+        to_the_end : bool, default=False
+            Whether bootstraps, too, go on until they have settled.
         """
         weights = self.draws.weights(self.n_replicates, np.arange(X.shape[0]))
-        limits: dict[str, Any] = {"most": STARTS_ROUNDS, "gain": SETTLED}
-        if self.draws.bootstrap:
-            limits = {"most": BOOTSTRAP_ROUNDS}
+        limits: dict[str, Any] = {}  # those of a single model
+        if not to_the_end:
+            starts = {"most": STARTS_ROUNDS, "gain": SETTLED}
+            limits = {"most": BOOTSTRAP_ROUNDS} if self.draws.bootstrap else starts
 
         def settle(number: int, learner: Any) -> None:
             """Alternate over the rows of a replicate."""

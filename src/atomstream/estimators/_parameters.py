@@ -144,6 +144,7 @@ CONSENSUS = _table(
         "under divergences only.",
         *(FLAG, NONE),
     ),
+    to_the_end=parameter("Let bootstraps of data at hand settle, too.", FLAG),
     rule=parameter(
         "What chooses the number of atoms: auto, error or reproducibility.",
         one_of("auto", "error", "reproducibility"),

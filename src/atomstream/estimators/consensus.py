@@ -58,6 +58,10 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         in the consensus of Kotliar et al., and those of up to 5,000 rows alternate over all of
         these until they have settled: stability tells what starts do. By default only under
         divergences, where all starts on the same counts end alike, so that false atoms come back.
+    to_the_end : bool, default=False
+        Whether bootstraps of up to 5,000 rows, too, alternate in `fit` until they have settled, as
+        a single model does, with one pass before: as factors of counts need it whose parts are all
+        present in most rows. Intervals are narrower then, and hold fewer of the large entries.
     rule : {"auto", "error", "reproducibility"}, default="auto"
         What chooses the rank: errors on hidden entries, or the largest rank all of whose atoms come
         back, which finds rare parts. By default the second for counts, whole numbers under a
