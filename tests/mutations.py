@@ -55,6 +55,8 @@ MUTATIONS = [
     ("test_fit_ends_where_batch_factorization_ends", "GAIN = 3e-4", "GAIN = 3e-2"),
     ("test_a_start_outside_its_set_is_as_good_as_one_inside[long]",
      "self._project_start()", "pass"),
+    ("test_a_start_outside_its_set_is_as_good_as_one_inside[mixed]",
+     "atoms = directions(atoms).astype(given.dtype, copy=False)", "pass"),
     ("test_data_that_can_be_fitted_exactly_are",
      "by_coordinates = not limits and", "by_coordinates = False and"),
     ("test_the_end_is_that_of_batch_updates_which_take_thousands_of_rounds",

@@ -67,15 +67,17 @@ def test_nearly_parallel_atoms_get_a_new_start_unless_they_are_fixed(kept):
     assert model.n_reseeded_ == (0 if kept else 1)
 
 
-@pytest.mark.parametrize("kind", ["long", "doubled", "zero"])
+@pytest.mark.parametrize("kind", ["long", "doubled", "zero", "mixed", "parallel"])
 def test_a_start_outside_its_set_is_as_good_as_one_inside(kind, room):
     rng = np.random.default_rng(0)
     X = rng.gamma(0.3, size=(3000, 5)) @ rng.random((5, 20)) + 0.05 * rng.random((3000, 20))
     rows = X[:5] / np.linalg.norm(X[:5], axis=1)[:, None]
-    given = rows.copy()
     if kind == "zero":
-        rows[4] = given[4] = 0
-    given *= [[20.0], [3.0], [8.0], [2.0], [1.5]] if kind != "doubled" else 2
+        rows[4] = 0
+    if kind == "parallel":
+        rows[4] = rows[3]
+    lengths = {"doubled": [2.0] * 5, "mixed": [20.0, 0.05, 3.0, 0.6, 1.0]}
+    given = rows * np.reshape(lengths.get(kind, [20.0, 3.0, 8.0, 2.0, 1.5]), (5, 1))
     ends = []
     for start in (rows, given):
         model = OnlineNMF.from_components(start, random_state=0)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.checks import RandomSource, generator
-from atomstream.base.fixed import are_fixed, fixed_atoms
 from atomstream.base.machine import check_memory
 from atomstream.base.matrices import Samples
 from atomstream.base.parallel import one_blas_thread
@@ -35,7 +34,7 @@ from atomstream.estimators._validation import (
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.loop.algorithm import Algorithm, check_compatible
-from atomstream.loop.first_dictionary import first_dictionary
+from atomstream.loop.first_dictionary import first_dictionary, inside
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
 from atomstream.loop.settling import MAX_ROUNDS
@@ -377,23 +376,14 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
             parts = self.algorithm_, self._learner.rng
             return first_dictionary(batch, self.n_components, self.init, *parts)
         shape = (self.n_components, batch.X.shape[1])
-        return Rows(self._inside(check_start(self.init, shape).astype(batch.X.dtype)))
+        given = check_start(self.init, shape).astype(batch.X.dtype)
+        return Rows(inside(given, self.algorithm_))
 
     def _project_start(self) -> None:
         """Bring atoms that learning starts from into their set: codes of others are no good."""
         if self._learner.has_state and type(self.state_.dictionary) is Rows:
-            self.state_.dictionary.assign(self._inside(self.state_.dictionary.atoms()))
-
-    def _inside(self, given: NDArray) -> NDArray:
-        """Return given atoms inside their set."""
-        penalty: Any = self.algorithm_.objective.atoms
-        # Given atoms are scaled onto a simplex: the projection would cut small entries to zero.
-        on_simplex = penalty.shape and penalty.shape.total
-        atoms = penalty.normalize(given) if on_simplex else penalty.prox(given, 0.0)
-        # Fixed atoms stay as given, inside the set or not.
-        stays = are_fixed(fixed_atoms(self.fixed_components, len(given)), len(given))
-        atoms[stays] = given[stays]
-        return np.asarray(atoms)
+            atoms = inside(self.state_.dictionary.atoms(), self.algorithm_)
+            self.state_.dictionary.assign(atoms)
 
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
+from atomstream.base.fixed import are_fixed
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop.algorithm import Algorithm
@@ -14,12 +16,12 @@ from atomstream.loop.settling import rounds
 from atomstream.losses import Squared
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
-from atomstream.penalties.base import weakened
+from atomstream.penalties.base import directions, weakened
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy, Clock
 from atomstream.problem.objective import Objective
 from atomstream.schedules import Harmonic
-from atomstream.updates.block_coordinate import BlockCoordinate
+from atomstream.updates.block_coordinate import BlockCoordinate, _size_is_free
 from atomstream.updates.reseeding import mean_row, observed_means, starting_atoms
 
 ACCURACY = Accuracy(violation=0.05)  # of the codes that starts are compared by
@@ -70,6 +72,22 @@ def first_dictionary(
         for start in (mixed, refined)
     ]
     return refined if left[1] < CLEARLY * left[0] else mixed
+
+
+def inside(given: NDArray, algorithm: Algorithm) -> NDArray:
+    """Return given atoms inside their set; fixed ones stay as they are."""
+    codes, penalty = algorithm.objective.codes, algorithm.objective.atoms
+    shape = penalty.shape
+    # The projection onto a simplex would cut small entries to zero.
+    on_simplex = shape is not None and shape.total
+    atoms = penalty.normalize(given) if on_simplex else penalty.prox(given, 0.0)
+    damped = getattr(algorithm.updater, "damping", 0.0)
+    # Where a longer atom costs nothing, short and long ones must not lead to different ends.
+    if _size_is_free(codes, penalty, at_most=True) and shape.radius == 1 and not damped:
+        atoms = directions(atoms).astype(given.dtype, copy=False)
+    stays = are_fixed(algorithm.updater.fixed, len(given))
+    atoms[stays] = given[stays]
+    return np.asarray(atoms)
 
 
 def _least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:
