@@ -74,6 +74,10 @@ class RowDraws:
         weights[left_out] = 0
         return weights
 
+    def first_alike(self, number: int) -> int:
+        """Return the first replicate that has the same rows as often as this one."""
+        return number if self.bootstrap else number % self.n_parts
+
     def columns(self, n_features: int) -> list[NDArray]:
         """Return parts of the features; each is predicted from all others."""
         drawn = self._uniform(np.array([FIRST_COLUMN]), np.arange(n_features))[0]

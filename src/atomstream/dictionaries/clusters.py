@@ -16,6 +16,7 @@ NEAREST = 0.3  # share of the replicates whose nearest atoms say how dense it is
 # Mean distance to them of an atom of length one beyond which it is left out.
 MAX_MEAN_DISTANCE = 0.5
 SAME = 0.9  # cosine from which two atoms count as the same
+NEAR_COSINE = 1 - MAX_MEAN_DISTANCE**2 / 2  # the cosine at that distance
 DECIMALS = 9  # to which atoms that are the same agree
 ALIKE = 0.5  # cosine from which an atom speaks for another one
 
@@ -51,13 +52,16 @@ class Clusters:
     cophenetic: float
 
 
-def cluster(found: NDArray) -> Clusters:
+def cluster(found: NDArray, voting: NDArray | None = None) -> Clusters:
     """Cluster the atoms of replicates by k-means on the sphere, without those that stand alone.
 
     Parameters
     ----------
     found : ndarray of shape (n_replicates, n_components, n_features)
         Atoms of any length. If any entry is negative, signs are free.
+    voting : ndarray of bool of shape (n_replicates,), optional
+        The replicates whose atoms make the clusters, by default all. Those of the others join the
+        cluster of the median that they are near to, and shares count them.
 
     References
     ----------
@@ -75,13 +79,19 @@ def cluster(found: NDArray) -> Clusters:
     # |a - b|^2 = 2 - 2 cos of rows of length one; rounding may leave it below zero.
     distances = np.sqrt(np.maximum(2 - 2 * cosines, 0))
     np.fill_diagonal(distances, 0)
-    kept = _dense_enough(distances, n_replicates, n_components)
-    labels = np.full(len(rows), -1)
-    first = _returning(cosines, kept, n_replicates, n_components)
+    votes = np.ones(n_replicates, bool) if voting is None else voting
+    own = np.flatnonzero(votes.repeat(n_components))
+    n_votes, pairs = int(votes.sum()), np.ix_(own, own)
+    dense = _dense_enough(distances[pairs], n_votes, n_components)
+    kept, labels = own[dense], np.full(len(rows), -1)
+    first = own[_returning(cosines[pairs], dense, n_votes, n_components)]
     labels[kept] = _grouped(rows[kept], rows[first])
     medians = [np.median(rows[labels == k], axis=0) for k in range(n_components)]
     atoms = unit(np.array(medians))
     near = _matched((rows @ atoms.T).reshape(n_replicates, n_components, n_components))
+    others = np.flatnonzero(~votes.repeat(n_components))
+    with_atoms = rows[others] @ atoms.T
+    labels[others] = np.where(with_atoms.max(axis=1) >= NEAR_COSINE, with_atoms.argmax(axis=1), -1)
     return Clusters(
         atoms,
         labels.reshape(n_replicates, n_components),

@@ -59,17 +59,26 @@ class Consensus:
         return float((self.cosines >= min_cosine).mean(axis=0).min())
 
     @classmethod
-    def of(cls, found: NDArray, importances: NDArray, *, by_sum: bool = False) -> Self:
+    def of(
+        cls,
+        found: NDArray,
+        importances: NDArray,
+        voting: NDArray | None = None,
+        *,
+        by_sum: bool = False,
+    ) -> Self:
         """Cluster the atoms of replicates, and take medians and percentiles of each cluster.
 
         Parameters
         ----------
         found : ndarray of shape (n_replicates, n_components, n_features)
         importances : ndarray of shape (n_replicates, n_components)
+        voting : ndarray of bool of shape (n_replicates,), optional
+            The replicates whose atoms are clustered, by default all.
         by_sum : bool, default=False
             Whether atoms have sum one, and not Euclidean length one.
         """
-        clusters = cluster(found)
+        clusters = cluster(found, voting)
         members = [clusters.labels == k for k in range(found.shape[1])]
         size = _of_sum_one if by_sum else unit
         atoms = size(clusters.atoms)

@@ -35,6 +35,7 @@ RANKS = range(5, 31)  # that are compared where none are given
 # Rows to learn, and passes, where no number of passes is given.
 ROWS_TO_LEARN, MAX_PASSES = 50_000, 10
 MAX_SETTLED_ROWS = 5_000  # rows up to which replicates then alternate over all of them
+ROWS_OF_STARTS = 10_000  # in place of 50,000 before rounds that go on until they have settled
 TIMED = 3  # batches after which the time left is told
 # Shares of entries other than zero: above the first a batch is made dense where the loss is a
 # function of products, below the second sparse where it needs sums only for zeros; once for all.
@@ -90,9 +91,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
             self._begin()
             rows = self._checked(X, reset=True)
             n_rows = rows.shape[0]
-            n_epochs = self.n_epochs or min(MAX_PASSES, max(1, -(-ROWS_TO_LEARN // n_rows)))
-            if self.n_epochs is None and self.to_the_end and n_rows <= MAX_SETTLED_ROWS:
-                n_epochs = 1  # only a start: the rounds that follow go to the end
+            n_epochs = self.n_epochs or self._n_passes(n_rows)
             self._say_cost(n_rows, n_epochs)
             n_batches = n_epochs * -(-n_rows // self.batch_size)
             begun = time.monotonic()
@@ -213,6 +212,18 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         return whole
 
     # -- settings
+
+    def _n_passes(self, n_rows: int) -> int:
+        """Return the passes over so many rows where their number is not given."""
+        if n_rows > MAX_SETTLED_ROWS:
+            return max(1, -(-ROWS_TO_LEARN // n_rows))
+        if self.to_the_end:
+            return 1  # only a start: the rounds that follow go to the end
+        algorithm, n_wanted = self.front_.algorithm_, ROWS_TO_LEARN
+        exact = algorithm.updater.descends_on_full_data and algorithm.objective.loss.quadratic
+        if exact and not self.ensemble_.draws.bootstrap:
+            n_wanted = ROWS_OF_STARTS
+        return min(MAX_PASSES, -(-n_wanted // n_rows))
 
     def check(self) -> None:
         """Refuse settings out of range."""

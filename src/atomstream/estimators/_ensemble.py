@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from copy import copy
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,71 +21,9 @@ from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import Transaction
+from atomstream.estimators._hidden_entries import hidden_errors, hidden_parts, mean_errors
 from atomstream.loop.algorithm import Algorithm
-from atomstream.penalties.base import weakened
 from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-
-# Of the mean: what a column of zeros is predicted with where a loss needs more.
-MIN_PREDICTION = 1e-9
-ACCURACY = Accuracy(violation=1e-6, gap=1e-7)
-
-
-class HiddenPart(NamedTuple):
-    """Rows divided into the columns that codes are found on, and those that are predicted."""
-
-    seen: NDArray
-    hidden: NDArray
-    rows_seen: Batch
-    rows_hidden: Batch
-
-
-def hidden_parts(batch: Batch, columns: Sequence[NDArray]) -> list[HiddenPart]:
-    """Return the rows with each part of the columns hidden, for all dictionaries that follow."""
-    everything = np.arange(batch.X.shape[1])
-    divided = ((np.setdiff1d(everything, hidden), hidden) for hidden in columns)
-    return [HiddenPart(*both, *map(batch.on, both)) for both in divided]
-
-
-def hidden_errors(parts: Sequence[HiddenPart], dictionary: Any, algorithm: Algorithm) -> NDArray:
-    """Return the sum of the losses of each row on all entries, each predicted from other columns.
-
-    The columns of a part are hidden, codes are found on all others, and the entries of the part are
-    compared with what the codes make of them. Neither the codes nor a dictionary that has not
-    learned from these rows know them, so more atoms do not win by themselves.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Squared errors (not halved) under the squared loss.
-
-    References
-    ----------
-    Owen, Perry (2009), "Bi-cross-validation of the SVD and the nonnegative matrix factorization":
-    rows and columns are left out at once.
-    """
-    total = np.zeros(parts[0].rows_hidden.X.shape[0])
-    for both in parts:
-        codes = weakened(algorithm.objective.codes, len(both.seen) / dictionary.shape[1])
-        objective, there = replace(algorithm.objective, codes=codes), dictionary.on(both.seen)
-        # The penalty counts as much as the features that the code is found on, as in cross-fitting.
-        found = algorithm.coder.encode(both.rows_seen, there, objective, ACCURACY)
-        there = dictionary.on(both.hidden)
-        total += objective.losses(both.rows_hidden, found.values, there)
-    return total * (2.0 if algorithm.objective.loss.quadratic else 1.0)
-
-
-def mean_errors(batch: Batch, means: NDArray, algorithm: Algorithm) -> NDArray:
-    """Return what `hidden_errors` are where each row is predicted by its row of ``means``."""
-    loss = algorithm.objective.loss
-    X = batch.X.toarray() if not isinstance(batch.X, np.ndarray) else batch.X
-    Y = means
-    if loss.reconstruction == "positive":
-        mean = float(means.sum()) / max(means.size, 1)  # no row may have been kept
-        Y = np.maximum(means, MIN_PREDICTION * mean + np.finfo(np.float64).tiny)
-    errors: NDArray = loss.value(X if batch.mask is None else np.where(batch.mask, X, Y), Y)
-    return errors * (2.0 if loss.quadratic else 1.0)
-
 
 MAX_HELD_ROWS = 1000  # rows kept to judge by
 BOOTSTRAP_ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap
@@ -168,6 +106,11 @@ class Ensemble:
         weights = self.draws.weights(self.n_replicates, places)
         batch = front._to_batch(X)
 
+        @lru_cache(maxsize=n_threads)  # replicates that have the same rows come one after the other
+        def drawn(number: int) -> Batch:
+            """Return what a replicate has of the batch."""
+            return _drawn(batch, weights[number])
+
         def learn(number: int, learner: Any) -> None:
             """Let a replicate make a step as ``fit_stream`` does, on rows that were checked."""
             if "_learner" not in vars(learner):
@@ -176,7 +119,7 @@ class Ensemble:
                 learner._begin()
             # Without the public door: rows were checked once, for all replicates.
             learner._learner.clock.horizon = horizons[number]
-            learner._learn([_drawn(batch, weights[number])])
+            learner._learn([drawn(self.draws.first_alike(number))])
 
         self._all(learn, n_threads)
         # What was counted before stays as it was, should anything later raise.
@@ -215,21 +158,27 @@ class Ensemble:
         weights = self.draws.weights(self.n_replicates, np.arange(X.shape[0]))
         limits: dict[str, Any] = {}  # those of a single model
         if not to_the_end:
-            starts = {"most": STARTS_ROUNDS, "gain": SETTLED}
+            fast = front.algorithm_.objective.loss.quadratic
+            starts = {"most": STARTS_ROUNDS, "gain": SETTLED, "fast": fast}
             limits = {"most": BOOTSTRAP_ROUNDS} if self.draws.bootstrap else starts
+
+        @lru_cache(maxsize=n_threads)
+        def blocks(number: int) -> list[Batch]:
+            """Return the rows of a replicate."""
+            rows = np.flatnonzero(weights[number])
+            return [front._to_batch(X[rows], weights[number, rows])] if len(rows) else []
 
         def settle(number: int, learner: Any) -> None:
             """Alternate over the rows of a replicate."""
-            rows = np.flatnonzero(weights[number])
-            if len(rows):
-                blocks = [front._to_batch(X[rows], weights[number, rows])]
-                learner._settle(blocks, lambda _: time.monotonic() >= deadline, **limits)
+            own = blocks(self.draws.first_alike(number))
+            learner._settle(own, lambda _: time.monotonic() >= deadline, **limits)
 
         self._all(settle, n_threads)
 
     def _all(self, task: Callable[[int, Any], None], n_threads: int) -> None:
         """Give every replicate, with its number, to a task; if one raises, all are as before."""
         jobs = [job for replicates in self.learners for job in enumerate(replicates)]
+        jobs.sort(key=lambda job: self.draws.first_alike(job[0]))
         with ExitStack() as stack, one_blas_thread:
             for _, learner in jobs:
                 stack.enter_context(Transaction(learner))
@@ -262,6 +211,22 @@ class Ensemble:
     def importances(self, index: int) -> NDArray:
         """Return the importance of the atoms of all replicates, (n_learned, n_components)."""
         return np.array([learner.importance_ for learner in self._learned(index)])
+
+    def voting(self, index: int) -> NDArray:
+        """Return which replicates of a rank say what its atoms are, bool of shape (n_learned,).
+
+        Starts on the same rows end in minima of which the worse may be reached more often. Of the
+        replicates that have the same rows the half vote that fit them better. Bootstraps have rows
+        of their own, by which they cannot be compared, and all vote.
+        """
+        learners = self._learned(index)
+        numbers = [n for n, each in enumerate(self.learners[index]) if each.__sklearn_is_fitted__()]
+        alike = np.array([self.draws.first_alike(number) for number in numbers])
+        ends = np.array([learner.batch_objective_ for learner in learners])
+        vote = np.zeros(len(learners), bool)
+        for rows in (np.flatnonzero(alike == first) for first in np.unique(alike)):
+            vote[rows[np.argsort(ends[rows], kind="stable")[: -(-len(rows) // 2)]]] = True
+        return vote
 
     def _learned(self, index: int) -> list[Any]:
         # A replicate whose rows have not come yet has no atoms.

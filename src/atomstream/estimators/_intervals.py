@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from atomstream.dictionaries.rows import Rows
-from atomstream.estimators._ensemble import ACCURACY, Ensemble
+from atomstream.estimators._ensemble import Ensemble
+from atomstream.estimators._hidden_entries import ACCURACY
 
 PERCENT = 95.0  # of intervals
 WIDER = 1.25

@@ -56,7 +56,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         stability then tells what other rows would do, and atoms that few rows carry may be lost.
         Without that replicates differ in their starts and in the rows that they leave out alone, as
         in the consensus of Kotliar et al., and those of up to 5,000 rows alternate over all of
-        these until they have settled: stability tells what starts do. By default only under
+        these until they have settled: stability tells what starts do. Of the replicates that have
+        the same rows, the half that fits them better makes the atoms. By default only under
         divergences, where all starts on the same counts end alike, so that false atoms come back.
     to_the_end : bool, default=False
         Whether bootstraps of up to 5,000 rows, too, alternate in `fit` until they have settled, as
@@ -78,7 +79,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     n_epochs : int, optional
         Passes of `fit`; by default as many as make 50,000 rows, at most 10, after which replicates
         of up to 5,000 rows make as many rounds over all of their rows as they need (of a bootstrap
-        three).
+        three). Starts alone under the squared loss that make such rounds begin with 10,000 rows.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     n_jobs : int, optional
@@ -281,7 +282,9 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
             )  # of tensors none
             by_sum = bool(shape and shape.total)
             agreed = [
-                Consensus.of(ensemble.atoms(i), ensemble.importances(i), by_sum=by_sum)
+                Consensus.of(
+                    *(ensemble.atoms(i), ensemble.importances(i), ensemble.voting(i)), by_sum=by_sum
+                )
                 for i in range(len(ensemble.ranks))
             ]
             agreed = [honest(each, ensemble, i) for i, each in enumerate(agreed)]
