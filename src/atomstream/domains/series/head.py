@@ -337,10 +337,12 @@ def _plan(head: Head, n_series: int, n_codes: int, season: int, n_known: int) ->
         ]
         more |= {"season": season, "n_waves": waves}
     regressions = [(LagRegression(tuple(own), head.lags, **more), False)]
-    for lags, penalty in ((head.lags, 10.0), (SHORT_LAGS, 1.0)):
+    firm = Regressors(changes=changes, penalty=10.0)
+    # Without much noise one series may give another away: then little penalty is right.
+    long = (firm, replace(firm, reverts=True), replace(firm, penalty=0.1))
+    short = (Regressors(changes=SHORT_LAGS - 1),)
+    for lags, kinds in ((head.lags, long), (SHORT_LAGS, short)):
         if n_series > 1 and head.joint and lags * n_series + 1 + n_known <= MAX_REGRESSORS:
-            kind = Regressors(changes=lags - 1, penalty=penalty)
-            kinds = (kind, replace(kind, reverts=True)) if lags == head.lags else (kind,)
             regressions.append((LagRegression(kinds, lags, n_known=n_known), True))
     codes = None
     if "codes" in head.members and head.joint and n_codes:
