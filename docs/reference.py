@@ -40,7 +40,9 @@ MODULES = {
         *("memory", "updates"),
     ),
     "Streams and chains": ("streams", "samplers"),
-    "Data of one kind": ("networks", "walks", "series", "images", "text", "tensors", "cells"),
+    "Data of one kind": (
+        *("networks", "walks", "series", "images", "text", "tensors", "cells", "signatures"),
+    ),
     "Watching and judging": (
         *("callbacks", "diagnostics", "changes", "drift", "history", "lives", "live", "loggers"),
     ),

@@ -26,6 +26,7 @@ from .domains import cells as cells
 from .domains import images as images
 from .domains import networks as networks
 from .domains import series as series
+from .domains import signatures as signatures
 from .domains import tensors as tensors
 from .domains import text as text
 from .domains import walks as walks

@@ -1,0 +1,205 @@
+"""Tables by mutation channel: counts of samples, and profiles of signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.base.matrices import checked_numbers
+from atomstream.exceptions import InputError
+from atomstream.io.files import whole_file
+from atomstream.io.lines import text_lines
+from atomstream.io.outputs import printable
+from atomstream.io.source import need, reading
+
+HEAD = "MutationType"  # of the column of channels, as tools of the field write it
+KINDS = {96: "SBS", 78: "DBS", 83: "ID"}  # kinds of mutations, by their number of channels
+MAX_ROWS = 1_000_000  # channels of a table
+FRACTIONS = 1.5  # sum of a column below which it holds shares of mutations, and no counts
+
+
+@dataclass(frozen=True)
+class ChannelTable:
+    """Numbers by mutation channel, of samples or of signatures.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_channels)
+        Of each sample its counts, of each signature its profile. In files, as in the tables of the
+        field, rows are channels.
+    names : list of str
+        Of the samples or signatures.
+    channels : list of str
+        Such as "A[C>A]A".
+    source : str
+        Where it is from, for messages.
+    """
+
+    values: NDArray
+    names: list[str]
+    channels: list[str]
+    source: str = "The table"
+
+    def __post_init__(self) -> None:
+        for kind, names in (("channel", self.channels), ("sample or signature", self.names)):
+            if repeated := {name for name in names if names.count(name) > 1}:
+                raise InputError(f"{self.source} has the {kind} {min(repeated)!r} twice.")
+
+    def like(self, other: ChannelTable) -> ChannelTable:
+        """Return the table with the channels of another one, in their order.
+
+        Raises
+        ------
+        InputError
+            Where one of the two has a channel that the other has not; the message names it.
+        """
+        for here, there in ((other, self), (self, other)):
+            if unknown := [name for name in here.channels if name not in set(there.channels)]:
+                more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+                raise InputError(
+                    f"{here.source} has the channel {unknown[0]!r}{more}, which {there.source} "
+                    "does not have; both must count mutations by the same channels."
+                )
+        places = {name: place for place, name in enumerate(self.channels)}
+        order = [places[name] for name in other.channels]
+        return ChannelTable(self.values[:, order], self.names, other.channels, self.source)
+
+    def write(self, path: str | Path) -> None:
+        """Write a tab-separated table with channels in rows, ``MutationType`` first."""
+        write_tabs(path, [HEAD, *self.names], zip(self.channels, *self.values, strict=True))
+
+
+def read(source: Any) -> ChannelTable:
+    """Return a table by channel.
+
+    Parameters
+    ----------
+    source : path, frame or AnnData
+        A tab-separated file (also ``.gz``) whose first column names the channels and whose others
+        are samples or signatures; a frame of the same form, or with the channels as its index; or
+        AnnData with samples in rows and channels in columns.
+
+    Raises
+    ------
+    InputError
+        For what cannot be read, and for names that come twice.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from atomstream import signatures
+    >>> frame = pandas.DataFrame({"MutationType": ["A[C>A]A", "A[C>A]C"], "sample": [3, 5]})
+    >>> signatures.read(frame).values
+    array([[3., 5.]])
+    """
+    if isinstance(source, str | Path):
+        return _from_file(Path(source))
+    if hasattr(source, "obs_names"):
+        values = source.X.toarray() if hasattr(source.X, "toarray") else source.X
+        names, channels = list(map(str, source.obs_names)), list(map(str, source.var_names))
+        return ChannelTable(_numbers(values, "The AnnData"), names, channels, "The AnnData")
+    columns = list(map(str, source.columns))
+    if columns and columns[0] in (HEAD, "Type"):
+        channels = [str(channel) for channel in source[source.columns[0]]]
+        columns, source = columns[1:], source[list(source.columns[1:])]
+    elif hasattr(source, "index"):
+        channels = [str(channel) for channel in source.index]
+    else:
+        raise InputError(f"The frame needs a first column {HEAD!r} that names the channels.")
+    return ChannelTable(_numbers(source.to_numpy().T, "The frame"), columns, channels, "The frame")
+
+
+def _from_file(path: Path) -> ChannelTable:
+    """Return the table of a tab-separated file."""
+    with reading(str(path)):
+        lines = [line.rstrip("\r\n").split("\t") for line in islice(text_lines(path), MAX_ROWS)]
+    rows = [fields for fields in lines[1:] if fields != [""]]
+    if not rows or len(lines[0]) < 2:
+        raise InputError(
+            f"{path} is no tab-separated table with channels in rows and a line of names."
+        )
+    need(100.0 * len(rows) * len(lines[0]), str(path))
+    for number, fields in enumerate(rows, 2):
+        if len(fields) != len(lines[0]):
+            raise InputError(
+                f"{path} has {len(fields)} fields in line {number} and {len(lines[0])} in its "
+                "first line; they must agree."
+            )
+    values = _numbers([fields[1:] for fields in rows], str(path)).T
+    return ChannelTable(values, lines[0][1:], [fields[0] for fields in rows], str(path))
+
+
+def _numbers(values: Any, source: str) -> NDArray:
+    """Return finite numbers that are not negative."""
+    try:
+        found = np.asarray(values).astype(np.float64)
+    except ValueError as error:
+        raise InputError(f"{source} must hold numbers: {error}.") from None
+    found = checked_numbers(found, source)
+    if found.ndim != 2 or not np.isfinite(found).all() or (found < 0).any():
+        raise InputError(f"{source} must hold finite numbers of at least 0, by channel.")
+    return np.asarray(found)
+
+
+def check_counts(mutations: ChannelTable) -> None:
+    """Refuse what is no table of counts.
+
+    Raises
+    ------
+    InputError
+        For fractions in place of counts, and samples without mutations; the message names one.
+    """
+    totals, source = mutations.values.sum(axis=1), mutations.source
+    if empty := [name for name, total in zip(mutations.names, totals, strict=True) if total == 0]:
+        more = f" and {len(empty) - 1} more have" if len(empty) > 1 else " has"
+        raise InputError(f"The sample {empty[0]!r} of {source}{more} no mutations; leave it out.")
+    fractions = np.flatnonzero((totals < FRACTIONS) & (mutations.values % 1 != 0).any(axis=1))
+    if len(fractions):
+        name = mutations.names[fractions[0]]
+        raise InputError(
+            f"{source} holds fractions (the sample {name!r} sums to {totals[fractions[0]]:.3g}); "
+            "needed are counts of mutations, before they were divided by their sum."
+        )
+
+
+def de_novo(model: Any, channels: Sequence[str], rank: int | None = None) -> ChannelTable:
+    """Return the signatures that a consensus has found, named as tools of the field name them.
+
+    Parameters
+    ----------
+    model : fitted ConsensusNMF
+    channels : sequence of str
+    rank : int, optional
+        By default the one chosen.
+
+    Returns
+    -------
+    ChannelTable
+        Profiles of sum one, called SBS96A, SBS96B ..., most important first.
+    """
+    atoms = np.asarray(model.consensus(rank).atoms, np.float64)
+    kind = f"{KINDS.get(len(channels), 'CH')}{len(channels)}"
+    names = [kind + _letters(number) for number in range(len(atoms))]
+    profiles = atoms / atoms.sum(axis=1, keepdims=True)
+    return ChannelTable(profiles, names, list(channels), "The model")
+
+
+def _letters(number: int) -> str:
+    """Return A, B ... Z, AA, AB ..."""
+    turn, place = divmod(number, len(ascii_uppercase))
+    return (_letters(turn - 1) if turn else "") + ascii_uppercase[place]
+
+
+def write_tabs(path: str | Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a tab-separated table."""
+    with whole_file(path) as file:
+        for row in (head, *rows):
+            fields = (f"{float(v):.10g}" if isinstance(v, float | np.floating) else v for v in row)
+            file.write(("\t".join(printable(str(field)) for field in fields) + "\n").encode())
