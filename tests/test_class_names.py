@@ -57,7 +57,7 @@ STANDARD = [
     "VideoCoding",
     "VideoDictionary", "VideoLook", "VideoSettings", "VideoTask", "Vocabulary", "WalkFactors",
     "WalkLearning", "WalkLook", "WalkSettings", "WalkTask", "WandbLogger", "checkpoints",
-    "edge_reading", "ChannelTable", "Decomposition", "Exposures", "Match",
+    "edge_reading", "ChannelTable", "Decomposition", "Exposures", "Match", "NumberFormat",
 ]
 # fmt: on
 
