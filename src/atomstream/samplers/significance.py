@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base.checks import check_count, generator
+from atomstream.domains.networks.link_scores import plain
 from atomstream.domains.networks.motifs import Motif, cycle
 from atomstream.domains.networks.network import Network
 from atomstream.samplers.glauber import homomorphisms
@@ -76,12 +77,9 @@ def significance(
     """
     check_count("n_samples", n_samples)
     network, motif, rng = Network.of(network), Motif.of(motif), generator(random_state)
-    plain = network.out.copy()
-    plain.setdiag(0)
-    plain.eliminate_zeros()
-    plain.data[:] = 1
-    count = copies(plain, motif)
-    made = [copies(rewired(plain, rng, network.directed), motif) for _ in range(n_samples)]
+    edges = plain(network.out)
+    count = copies(edges, motif)
+    made = [copies(rewired(edges, rng, network.directed), motif) for _ in range(n_samples)]
     mean = float(np.mean(made))
     far = np.abs(np.array(made) - mean) >= abs(count - mean)
     return Significance(count, mean, float(np.std(made)), float((far.sum() + 1) / (n_samples + 1)))

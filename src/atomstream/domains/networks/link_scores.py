@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.domains.networks.edge_sets import without_loops
 from atomstream.domains.networks.network import Network
 
 HEURISTICS = ("Adamic-Adar", "Jaccard", "resource allocation", "preferential attachment")
@@ -16,12 +17,10 @@ RANKS = (8, 25)  # of the decompositions
 
 def plain(matrix: Any) -> Any:
     """Return the edges of a network as ones, without loops, csr_array."""
-    edges = matrix.tocoo()
-    keep = edges.row != edges.col
-    ends = edges.row[keep], edges.col[keep]
-    plain = sp.csr_array((np.ones(int(keep.sum())), ends), matrix.shape)
-    plain.sort_indices()
-    return plain
+    edges = without_loops(matrix)
+    edges.data = np.ones(edges.nnz)
+    edges.sort_indices()
+    return edges
 
 
 def around(matrix: Any, rows: NDArray, columns: NDArray, directed: bool) -> dict[str, NDArray]:

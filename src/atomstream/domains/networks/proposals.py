@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.domains.networks.edge_means import EdgeMeans
+from atomstream.domains.networks.edge_sets import without_loops
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.reconstruction import Reconstruction, Shrinkage
@@ -132,18 +133,10 @@ class PairProposals:
         exact : bool
             Whether the copies are all there are: then nothing is left to chance.
         """
-        means, counts = (_without_loops(part) for part in self.means.drain())
+        means, counts = (without_loops(part) for part in self.means.drain())
         if self.network.undirected:
             means, counts = means + means.T, counts + counts.T
         found = Reconstruction(self.network, means, counts)
         law = Shrinkage.of(*found.visits(*found.visited_pairs()), self.squares)
         codes = self.codes / np.where(self.visits > 0, self.visits, 1)[:, None]
         return Proposals(found, Shrinkage(law.base) if exact else law, codes)
-
-
-def _without_loops(matrix: Any) -> Any:
-    """Return a sparse array without its diagonal; other zeros stay stored."""
-    entries = matrix.tocoo()
-    keep = entries.row != entries.col
-    ends = entries.row[keep], entries.col[keep]
-    return sp.csr_array((entries.data[keep], ends), matrix.shape)
