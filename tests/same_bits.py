@@ -50,11 +50,7 @@ def learned(model):
     import numpy as np
 
     from atomstream import save
-
-    try:
-        from atomstream.files.archive import read_archive
-    except ModuleNotFoundError:  # commits before there was a folder for model files
-        from atomstream.files.archive import read_archive
+    from atomstream.files.archive import read_archive
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.atoms"
