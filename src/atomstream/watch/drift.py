@@ -267,14 +267,11 @@ class Shares:
 
 def _level(false_alarm_every: float) -> float:
     """Return the level of the sum at which the mean time between false alarms is as asked."""
-
-    def time(level: float) -> float:
-        # Siegmund's b = 2 k (h + overshoot); the exponential is cut where it would overflow.
-        twice = 2 * SLACK * (level + OVERSHOOT)
-        return (math.exp(min(twice, 700.0)) - twice - 1) / (2 * SLACK**2)
-
     low, high = 0.0, 1400.0
     for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if time(middle) < false_alarm_every else (low, middle)
+        level = (low + high) / 2
+        # Siegmund's b = 2 k (h + overshoot); the exponential is cut where it would overflow.
+        twice = 2 * SLACK * (level + OVERSHOOT)
+        time = (math.exp(min(twice, 700.0)) - twice - 1) / (2 * SLACK**2)
+        low, high = (level, high) if time < false_alarm_every else (low, level)
     return high
