@@ -257,7 +257,8 @@ class Encoder:
             return self.model(value)
         if not tag:
             raise TypeError(
-                f"a {kind.__name__} has no fields; use a part of atomstream, or a dataclass."
+                f"files hold no {kind.__name__}; use a part that models take as a parameter, or a "
+                "dataclass of your own."
             )
         values = {name: getattr(value, name) for name in _field_names(kind)}
         encoded: dict[str, Any] = {tag: kind.__name__, "fields": self.fields(values)}
