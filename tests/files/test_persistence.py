@@ -97,7 +97,7 @@ def test_an_unfitted_model_and_names_of_features_are_kept(tmp_path):
 
 def test_what_is_no_part_of_ours_is_not_saved(tmp_path):
     model = OnlineNMF(2, schedule=lambda step, mass, total: 1.0).fit(X)
-    with pytest.raises(TypeError, match=r"schedule.*cannot be saved"):
+    with pytest.raises(TypeError, match=r"schedule.*cannot be saved: files hold no function"):
         atomstream.save(model, tmp_path / "model.atoms")
     assert not list(tmp_path.iterdir())
 
