@@ -96,6 +96,7 @@ class SeriesLook(Look):
     def learned(self, record: Record) -> list[Section]:
         """Return the atoms as curves, their shares, and how the online phase moved them."""
         found = super().learned(record)
+        # A model that was fitted row by row from the start has no phase before.
         if record.model.initial_atoms_ is not None:
             caption = (
                 "The atoms that the online phase moved most: dotted after the initialisation, "
@@ -119,6 +120,7 @@ class SeriesLook(Look):
                 "that the model learned from. Filled entries may be further off."
             )
         else:
+            # One axis of times: the forecast goes on where observations end.
             labels += [*notes["ahead_labels"]]
             title = "Observed and predicted"
             coverage = 100 * record.settings.coverage
@@ -149,6 +151,7 @@ class SeriesLook(Look):
         average = getattr(settings, "average", 1)  # of forecasts alone
         steps = [f"trailing mean of {average}"] * (average > 1)
         steps += ["logarithm of one plus the value"] * settings.log
+        # Only forecasts have rows ahead, and scale without moving the zero.
         if "ahead" in notes:
             scale = f"divided by the largest value of its first {record.model._n_init} rows"
         else:
@@ -164,6 +167,7 @@ class SeriesLook(Look):
 
 def _trend(curve: NDArray) -> str:
     """Return how a curve goes from its first to its last value."""
+    # A tenth of the height of the curve is no trend.
     change = curve[-1] - curve[0]
     return "level" if abs(change) < 0.1 * curve.max() else "up" if change > 0 else "down"
 
@@ -247,6 +251,7 @@ def series_change_data(model: Any, n_atoms: int = 12) -> tuple[NDArray, NDArray,
 
 def _moved(before: NDArray, after: NDArray, n_atoms: int) -> tuple[NDArray, NDArray]:
     """Return the numbers of the atoms that changed most, and their changes."""
+    # Cosines of whole windows: an atom may be scaled without having changed.
     lengths = np.linalg.norm(before, axis=(1, 2)) * np.linalg.norm(after, axis=(1, 2))
     moved = 1 - (before * after).sum(axis=(1, 2)) / np.where(lengths > 0, lengths, 1)
     order = np.argsort(-moved, kind="stable")[:n_atoms]
@@ -295,6 +300,7 @@ def series_forecast_data(
     """
     observed, predicted = (np.asarray(part, dtype=float) for part in (observed, predicted))
     ahead = np.empty((0, 0, observed.shape[1])) if ahead is None else np.asarray(ahead, dtype=float)
+    # Holes beside each other's part, so that all curves stand on one axis.
     after = np.full((ahead.shape[1], observed.shape[1]), np.nan)
     before = np.full((len(ahead), *observed.shape), np.nan)
     drawn = np.vstack([observed, after]), np.vstack([predicted, after])
@@ -339,6 +345,7 @@ def series_forecast(
             axes.plot(places[here], predicted[here, i], ".", **style)
         if len(ahead):
             axes.plot(places, ahead[0][:, i], color=ORANGE, linewidth=1.4, label="forecast")
+        # Value, low and high: a forecast without bands has one part.
         if len(ahead) == 3:
             ends = ahead[1:, :, i]
             axes.fill_between(places, *ends, color=ORANGE, alpha=0.25, linewidth=0)
@@ -361,6 +368,7 @@ def _limits(lines: NDArray, band: NDArray) -> tuple[float, float]:
     """Return limits that show the lines, and the band as far as it leaves the lines visible."""
     low, high = np.nanmin(lines), np.nanmax(lines)
     span = (high - low) or 1.0
+    # At most as far again as the lines reach: a wide band far ahead would press them flat.
     low = max(np.nanmin(band, initial=low), low - span)
     high = min(np.nanmax(band, initial=high), high + span)
     return low - 0.04 * (high - low), high + 0.04 * (high - low)

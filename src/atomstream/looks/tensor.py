@@ -73,6 +73,7 @@ class TensorLook(Look):
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return small pictures of the two longest axes, with means over all others."""
+        # The shortest axis goes first: it loses least.
         while values.ndim > 3:
             values = values.mean(axis=1 + int(np.argmin(values.shape[1:])))
         return super().drawn(record, values)
@@ -134,8 +135,10 @@ def _opened(record: Record, name: str) -> Tensor:
     """Return a tensor whose samples have the axes that were learned."""
     settings, model, how = record.settings, record.model, {}
     if settings is not None:
+        # Those of the run were for its own file; other kinds of files have no columns.
         columns = settings.columns if name.lower().endswith(".parquet") else ()
         how = {"key": settings.key, "axis": settings.axis, "columns": columns}
+    # By the labels that were learned, so that entries of a list come to their places.
     tensor = open_tensor(name, **how, known=labels_of(model.axes_))
     if tensor.shape != model.shape_in_:
         raise InputError(
@@ -153,6 +156,7 @@ def _coded(model: Any, tensor: Tensor) -> Iterator[NDArray]:
             yield model.transform(axes.restore(block.X))
         except ValueError as error:
             sentence = in_samples(str(error), int(block.ids[0]), tensor.name)
+            # Whoever encodes cannot change how the model was learned.
             raise InputError(sentence.replace(", or say missing=True", "")) from None
 
 
@@ -166,6 +170,7 @@ def _short_axes(model: Any) -> Iterator[tuple[str, str]]:
     """Yield the axes with few labels, and these."""
     names, labels = model.axes_.names or (), model.axes_.labels or ()
     for name, known in zip(names, labels, strict=True):
+        # More labels than that would fill the page.
         if known is not None and len(known) <= MAX_LABELS:
             yield (
                 name,
@@ -177,6 +182,7 @@ def _largest(model: Any, atom: int) -> str:
     """Return the labels of the largest loadings of an atom, axis by axis."""
     parts, labels = [], labels_of(model.axes_)
     for matrix, group in zip(model.loadings_, model.axes_.groups, strict=True):
+        # By size: signed loadings matter at both ends.
         column = np.abs(matrix[:, atom])
         order = np.argsort(-column, kind="stable")[:LISTED]
         places = np.unravel_index(order, [len(labels[mode]) for mode in group])

@@ -48,6 +48,7 @@ class TextCoder(FileCoder):
         wanted = replace(wanted, labels=tuple(ids), known=wanted.labels, empty=True)
         files, model = open_documents(inputs, wanted), record.model
         names = [file.row_names for file in files]
+        # One table of codes has one set of columns.
         if any(named != names[0] for named in names):
             raise InputError(
                 f"Documents of {files[0].name} are named by {', '.join(names[0]) or 'nothing'}, "
@@ -106,7 +107,10 @@ class TextLook(Look):
         """Return the words of each topic that are relevant to it, whatever the weight of that."""
         model = record.model
         topics = np.asarray(model.components_, np.float64)
+        # Rows of a dictionary need no sum of one; topics are distributions.
         topics = topics / np.maximum(topics.sum(axis=1, keepdims=True), TINY)
+        # How often each word is said at all, by the shares of the topics: what lift is measured
+        # against.
         overall = np.maximum(model.importance_ @ topics, TINY)
         return [_relevant(topic, topic / overall, model.vocabulary_.word) for topic in topics]
 
@@ -172,12 +176,14 @@ def _relevant(share: NDArray, lift: NDArray, word: Callable[[int], str]) -> list
     the rest of the weight (Sievert and Shirley, 2014, "LDAvis", eq. 1); 0.6 is their advice.
     """
     held = np.flatnonzero(share > MIN_SHARE)
+    # A topic without any word above the bound still has its largest.
     held = held if len(held) else np.array([int(share.argmax())])
     logs = np.log(share[held]), np.log(lift[held])
 
     def ranked(weight: float) -> NDArray:
         return held[np.argsort(-(weight * logs[0] + (1 - weight) * logs[1]), kind="stable")]
 
+    # For all weights at once: the page has a slider, and shows of these words what it asks for.
     chosen = {int(i) for weight in np.linspace(0, 1, 11) for i in ranked(weight)[:N_RELEVANT]}
     order = [int(i) for i in ranked(0.6) if int(i) in chosen]
     return [Term(word(i), float(share[i]), float(lift[i])) for i in order]
@@ -188,6 +194,7 @@ def _shares(model: Any, files: Sequence[DocumentFile]) -> Iterator[tuple[Labels,
     entries = chain.from_iterable(file.entries() for file in files)
     while block := list(islice(entries, DOCUMENTS)):
         shares = model.topic_shares([entry.text for entry in block])
+        # A document without any known word belongs to no topic.
         shares[~shares.any(axis=1)] = np.nan
         labels = zip(*(entry.labels for entry in block), strict=True)
         yield [np.array(part, object) for part in labels], shares
@@ -214,6 +221,7 @@ def _over_time(record: Record) -> list[Section]:
 
 def _span(starts: NDArray) -> str:
     """Return the name of a span, from where spans begin."""
+    # The longest gap between neighbours: months and years differ in length.
     days = int(np.diff(starts).max().astype(int))
     return "day" if days == 1 else "week" if days == 7 else "month" if days < 32 else "year"
 

@@ -61,6 +61,7 @@ class WalkLook(Look):
             "visits_share": "share of the visits",
             "stays": "transitions that stay",
         }
+        # A model in memory may not have been partitioned.
         if getattr(record.model, "partition_", None) is None:
             return Table("cluster", heads)
         labels, visits = record.model.partition_, record.model.stationary_
@@ -68,6 +69,7 @@ class WalkLook(Look):
         rows = []
         for cluster in np.unique(labels[labels >= 0]):
             inside = labels == cluster
+            # How often each cluster goes on to each other is counted by runs alone.
             stays = float(chances[cluster, cluster]) if chances is not None else float("nan")
             rows.append((int(cluster), int(inside.sum()), float(visits[inside].sum()), stays))
         return Table("cluster", heads, sorted(rows, key=lambda row: -row[2])[:most])
@@ -110,7 +112,9 @@ def _between(record: Record) -> NDArray | None:
         return None
     counts, labels = record.notes["going"], record.model.partition_
     flow = np.zeros((counts.shape[1], counts.shape[1]))
+    # States that were never met have the label -1 and belong to no cluster.
     np.add.at(flow, labels[labels >= 0], counts[labels >= 0])
+    # A cluster that is never left has a row of zeros.
     return flow / np.maximum(flow.sum(axis=1, keepdims=True), 1)
 
 
@@ -118,6 +122,7 @@ def partition_map_data(grid: Grid, cells: ArrayLike, labels: ArrayLike) -> tuple
     """Return what `partition_map` draws: corners (west, south) and clusters of cells."""
     labels = np.asarray(labels)
     keep = labels >= 0
+    # Longitude first, as x is.
     return grid.corners(np.asarray(cells)[keep])[:, ::-1], labels[keep]
 
 
@@ -150,10 +155,13 @@ def partition_map(
     colours = np.array([(*colour(number), 1.0) for number in range(len(names))])
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty(len(names), dtype=int)
+    # The largest cluster has the first colour, whatever its number.
     rank[order] = np.arange(len(names))
     faces = colours[rank[np.searchsorted(names, clusters)]]
     if visits is not None:
         weight = np.asarray(visits, dtype=float)[np.asarray(labels) >= 0]
+        # Logarithms, for a few stations have most of the trips; a quarter at least, so that all
+        # cells are seen.
         faces[:, 3] = np.clip(
             0.25 + 0.75 * np.log1p(weight) / np.log1p(np.quantile(weight, 0.9)), 0.25, 1
         )
@@ -166,12 +174,14 @@ def partition_map(
         axes.plot(
             [], [], "s", color=colours[rank[place]], label=f"{names[place]}: {sizes[place]} cells"
         )
+    # A few trips to far places would make the rest of the map a dot.
     low, high = np.quantile(corners, 0.005, axis=0), np.quantile(corners, 0.995, axis=0)
     margin = 0.05 * (high - low) + [across, down]
     axes.set_xlim(low[0] - margin[0], high[0] + margin[0])
     axes.set_ylim(low[1] - margin[1], high[1] + margin[1])
     write_names(axes, (places or {}).values(), places or {})
     labelled(axes, xlabel="longitude", ylabel="latitude")
+    # A degree of longitude is shorter away from the equator.
     axes.set_aspect(1 / np.cos(np.radians(grid.latitude)))
     axes.legend(frameon=False, fontsize=TEXT, loc="upper left", bbox_to_anchor=(1.01, 1))
     return figure
@@ -263,9 +273,11 @@ def usage_maps(
     """
     atoms, shown, where = usage_maps_data(usages, places, n_atoms)
     grid, figure = panels(len(atoms), n_columns, 2.4, 1.95)
+    # Points get smaller as they get more, within what can be seen.
     size = float(np.clip(2e4 / max(len(where), 1), 0.5, 14))
     for axes, atom, usage in zip(grid, atoms, shown.T, strict=True):
         order = np.argsort(usage, kind="stable")  # the largest on top
+        # A few large usages do not set the scale.
         top = float(np.quantile(np.abs(usage), 0.99)) or 1.0
         signed = bool((usage < 0).any())
         drawn = axes.scatter(
