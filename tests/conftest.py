@@ -100,16 +100,26 @@ def room(request):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests that bound something learned."""
+    """Mark the tests that bound something learned, and the cases that are left to the long form.
+
+    Of the cases of a test with ``cover(n)`` those stay whose places in all lists of values add up
+    to a multiple of n: one in n, in which every value stands beside others.
+    """
     for item in items:
         if "room" in getattr(item, "fixturenames", ()):
             item.add_marker("learned")
+        cover = item.get_closest_marker("cover")
+        if cover and sum(item.callspec.indices.values()) % cover.args[0]:
+            item.add_marker("long")
 
 
-def pytest_collection_finish():
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
     """Spare the collector of garbage what lives to the end: thousands of tests and modules."""
-    gc.collect()
+    gc.disable()
+    yield
     gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -76,7 +76,7 @@ def test_atoms_stay_in_their_set_after_every_step(name):
     "scale", [1e3, *(pytest.param(scale, marks=pytest.mark.long) for scale in (1e-3, 1.0))]
 )
 def test_one_default_step_serves_every_loss_and_scale(name, scale, room):
-    X = scale * positive(200)
+    X = scale * positive(100)
     settings = {
         "loss": name if name != "huber" else f"huber:{0.5 * scale}",
         "updater": "spsg",

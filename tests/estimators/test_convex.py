@@ -88,6 +88,7 @@ def _tight(algorithm):
 @pytest.mark.slow
 @pytest.mark.parametrize("assignment", ["code", "random", "pooled"])
 @pytest.mark.parametrize(("m", "n_representatives"), [(2, 7), (4, 9), (8, 9), (12, 6)])
+@pytest.mark.cover(2)
 def test_each_step_is_the_best_over_all_swaps(assignment, m, n_representatives, monkeypatch):
     if assignment == "pooled" and m > 4:
         m, n_representatives = 3, 6  # the general solver is slow on many weights

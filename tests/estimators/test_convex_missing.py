@@ -59,6 +59,7 @@ def test_one_incomplete_row_changes_only_rounding_of_the_others():
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("codes", ["free", "simplex"])
+@pytest.mark.cover(2)
 def test_hidden_entries_are_predicted_nearly_as_with_all_known(share, codes, room):
     X = planted(noise=0.2)
     holes = with_holes(X, share)

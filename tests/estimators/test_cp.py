@@ -231,6 +231,7 @@ def test_one_mode_starts_and_reseeds_as_online_nmf():
 @pytest.mark.parametrize("shape", [(6, 5), (4, 3, 5), (3, 2, 3, 2)])
 @pytest.mark.parametrize("atoms", ["nonnegative_ball", "bounded", "free", "simplex", "nonnegative"])
 @pytest.mark.parametrize("radius", [None, "auto", 0.3])
+@pytest.mark.cover(3)
 def test_invariants_after_every_batch(shape, atoms, radius):
     X = tensors(shape=shape)
     learner = model(atoms=atoms, radius=radius, alpha=0.01, schedule="harmonic", init="random")
@@ -644,6 +645,7 @@ def test_callbacks_see_tensors_dense_and_sparse():
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-6, 0.03, 1.0, 1e4])
 @pytest.mark.parametrize("init", ["random", "samples"])
+@pytest.mark.cover(2)
 def test_bounded_loadings_learn_at_every_scale(scale, init, room):
     X = tensors(noise=0.0)
     learner = model(atoms="bounded", init=init, n_epochs=40).fit(scale * X)

@@ -98,6 +98,7 @@ def test_a_dictionary_rebuilds_what_it_has_learned(channels, nonnegative, room):
 
 @pytest.mark.parametrize("channels", [None, 3])
 @pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.cover(2)
 def test_a_model_of_patches_as_rows_serves_images(channels, nonnegative, room):
     image = picture(channels=channels)
     rows = next(streams.patches(image, 6, 2000, n_samples=2000, rng=0))

@@ -202,8 +202,8 @@ def test_the_number_of_rank_one_atoms_of_tensors_is_found(room):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         loadings = [rng.random((size, 3)) ** 2 for size in (7, 6)]
-        codes = rng.exponential(1.0, (400, 3))
-        X = np.einsum("nr,ir,jr->nij", codes, *loadings) + 0.01 * rng.random((400, 7, 6))
+        codes = rng.exponential(1.0, (200, 3))
+        X = np.einsum("nr,ir,jr->nij", codes, *loadings) + 0.01 * rng.random((200, 7, 6))
         choice = choose_rank(X, range(1, 6), model=OnlineCPDictionary(n_epochs=6), random_state=0)
         ranks.append(choice.rank)
     room.error(abs(np.median(ranks) - 3), at_most=1.5)

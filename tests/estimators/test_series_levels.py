@@ -192,6 +192,7 @@ def test_settings_are_chosen_with_and_without_centering(center):
 
 @pytest.mark.parametrize("n_missing", [99, 150])
 @pytest.mark.parametrize("center", [True, False])
+@pytest.mark.cover(2)
 def test_a_silent_series_is_forecast_at_its_last_value(n_missing, center):
     Y = silent_for(n_missing, 388)
     model = new(center=center).fit(Y)

@@ -58,6 +58,7 @@ def test_every_update_is_in_detailed_balance_with_the_law(boundary, field):
 @pytest.mark.slow
 @pytest.mark.parametrize("sweep", ["random", "checkerboard"])
 @pytest.mark.parametrize(("boundary", "field"), SETTINGS)
+@pytest.mark.cover(2)
 def test_steps_have_the_probabilities_that_are_said(boundary, field, sweep):
     """Chi-square on where steps from one state lead; 4 deviations of its law are allowed."""
     chain = IsingGibbs((3, 3), temperature=2.0, field=field, boundary=boundary, sweep=sweep)
@@ -87,6 +88,7 @@ def test_steps_have_the_probabilities_that_are_said(boundary, field, sweep):
 @pytest.mark.slow
 @pytest.mark.parametrize("sweep", ["random", "checkerboard"])
 @pytest.mark.parametrize(("boundary", "field"), SETTINGS)
+@pytest.mark.cover(2)
 def test_mean_energies_are_those_of_all_states_of_4_by_4(boundary, field, sweep):
     chain = IsingGibbs((4, 4), temperature=2.5, field=field, boundary=boundary, sweep=sweep)
     energies = chain.energy(states(16).reshape(-1, 4, 4))

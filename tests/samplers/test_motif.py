@@ -48,6 +48,7 @@ NETWORKS = networks()
 @pytest.mark.slow
 @pytest.mark.parametrize("motif", MOTIFS)
 @pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.cover(2)
 def test_glauber_moves_are_in_detailed_balance_with_the_law_of_all_copies(network, motif):
     matrix, node_weights = NETWORKS[network]
     chain = MotifGlauber(matrix, MOTIFS[motif], node_weights)
@@ -72,6 +73,7 @@ def test_glauber_moves_are_in_detailed_balance_with_the_law_of_all_copies(networ
 @pytest.mark.parametrize("motif", MOTIFS)
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("dense", [0.0, 2.0], ids=["as a matrix", "as lists"])
+@pytest.mark.cover(2)
 def test_runs_make_the_moves_that_are_said(network, motif, dense, monkeypatch):
     """Chi-square on the moves from one copy, within 4 deviations."""
     monkeypatch.setattr(glauber, "DENSE", dense)
@@ -261,6 +263,7 @@ def test_the_root_of_the_pivot_chain_has_the_law_of_all_copies(network, motif):
 @pytest.mark.slow
 @pytest.mark.parametrize("motif", TREES)
 @pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.cover(2)
 def test_pivot_chains_visit_copies_as_often_as_the_law_says(network, motif):
     matrix, node_weights = NETWORKS[network]
     chain = MotifPivot(matrix, TREES[motif], node_weights)

@@ -200,17 +200,20 @@ def _drawn(folder: Path, sections: list[Section], dpi: int) -> Iterator[tuple[st
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     drawn = [section for section in sections if section.figure is not None]
     for section in track(drawn, len(drawn), "drawing"):
+        written = {}
         # A date would make every drawing of the same data another file.
-        for kind, about in (("svg", {"Date": None}), ("png", {})):
+        for kind, about in (("png", {}), ("svg", {"Date": None})):
             buffer = io.BytesIO()
             with warnings.catch_warnings():
                 # Names in a script that the font lacks are drawn as boxes; that is no news to the
                 # reader.
                 warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
                 section.figure.savefig(buffer, format=kind, dpi=dpi, metadata=about)
+            section.figure.set_layout_engine("none")  # laid out once: it is half of drawing
+            written[kind] = buffer.getvalue()
             with whole_file(folder / "figures" / f"{section.name}.{kind}") as file:
-                file.write(buffer.getvalue())
-        yield section.name, buffer.getvalue()
+                file.write(written[kind])
+        yield section.name, written["png"]
 
 
 def atoms_table(
