@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 RANKS = range(5, 31)  # that are compared where none are given
 # Rows to learn, and passes, where no number of passes is given.
 ROWS_TO_LEARN, MAX_PASSES = 50_000, 10
+ROWS_ALONE = 30_000  # of starts alone, which have all of the rows, and not three in five
 MAX_SETTLED_ROWS = 5_000  # rows up to which replicates then alternate over all of them
 ROWS_OF_STARTS = 10_000  # in place of 50,000 before rounds that go on until they have settled
 TIMED = 3  # batches after which the time left is told
@@ -215,15 +216,13 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
 
     def _n_passes(self, n_rows: int) -> int:
         """Return the passes over so many rows where their number is not given."""
-        if n_rows > MAX_SETTLED_ROWS:
-            return max(1, -(-ROWS_TO_LEARN // n_rows))
-        if self.to_the_end:
-            return 1  # only a start: the rounds that follow go to the end
         algorithm, n_wanted = self.front_.algorithm_, ROWS_TO_LEARN
         exact = algorithm.updater.descends_on_full_data and algorithm.objective.loss.quadratic
         if exact and not self.ensemble_.draws.bootstrap:
-            n_wanted = ROWS_OF_STARTS
-        return min(MAX_PASSES, -(-n_wanted // n_rows))
+            n_wanted = ROWS_ALONE if n_rows > MAX_SETTLED_ROWS else ROWS_OF_STARTS
+        if self.to_the_end and n_rows <= MAX_SETTLED_ROWS:
+            n_wanted = 1  # only a start: the rounds that follow go to the end
+        return min(MAX_PASSES, max(1, -(-n_wanted // n_rows)))
 
     def check(self) -> None:
         """Refuse settings out of range."""

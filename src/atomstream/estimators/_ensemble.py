@@ -27,7 +27,9 @@ from atomstream.problem.batch import Batch
 
 MAX_HELD_ROWS = 1000  # rows kept to judge by
 BOOTSTRAP_ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap
-SETTLED = 1e-5  # share of the objective: a round of others that gains less is the last one
+# Share of the objective: a round of others that gains less is the last one. What moves on gains as
+# much in a round as others in two.
+SETTLED, SETTLED_FAST = 1e-5, 2e-5
 STARTS_ROUNDS = 200  # of others at most: one that still creeps then has long had its atoms
 
 
@@ -159,7 +161,8 @@ class Ensemble:
         limits: dict[str, Any] = {}  # those of a single model
         if not to_the_end:
             fast = front.algorithm_.objective.loss.quadratic
-            starts = {"most": STARTS_ROUNDS, "gain": SETTLED, "fast": fast}
+            gain = SETTLED_FAST if fast else SETTLED
+            starts = {"most": STARTS_ROUNDS, "gain": gain, "fast": fast}
             limits = {"most": BOOTSTRAP_ROUNDS} if self.draws.bootstrap else starts
 
         @lru_cache(maxsize=n_threads)
