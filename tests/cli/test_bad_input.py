@@ -353,7 +353,7 @@ TEXTS = {
     ),
     "stop words of another": (
         "text topics lines.txt --stop-words de --out new",
-        "stop_words is 'de', needed is",
+        "stop_words is 'de', needed is english, none, english with more words",
     ),
     "no topics": (
         "text topics lines.txt --topics 0 --out new",

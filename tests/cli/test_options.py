@@ -141,6 +141,7 @@ def test_the_help_of_a_setting_ends_with_its_default(name, each):
         return
     words = {True: "yes", False: "no"}
     value = words[each.default] if isinstance(each.default, bool) else each.default
+    value = ",".join(value) if isinstance(value, tuple) else value
     assert told[1] == (f"{value:g}m" if each.metadata.get("length") else str(value))
 
 

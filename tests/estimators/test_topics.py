@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 import atomstream
 from atomstream import OnlineNMF, TopicModel, plots, text
+from atomstream.domains.text.coherence import npmi
 from atomstream.domains.text.topic_shares import spans
 from atomstream.domains.text.vocabulary import Vocabulary
 from atomstream.watch.callbacks import History
@@ -158,6 +160,62 @@ def test_spans_of_dates_have_the_words_of_the_command_line_and_a_default():
         model.topics_over_time(documents, themes)
     with pytest.raises(ValueError, match="either freq or bins, got both"):
         model.topics_over_time(documents, times, freq="day", bins=2)
+
+
+def test_underscores_that_mark_words_are_none_of_them():
+    words = Vocabulary("counts", stop_words=None).learned(
+        ["_you_ snake_case __a x_ caf\u00e9 don't"]
+    )
+    assert list(words.names) == ["caf\u00e9", "don", "snake_case", "you"]
+
+
+def test_runs_of_words_count_as_words():
+    texts = ["the new york times", "new york is new"]
+    words = Vocabulary("counts", ngrams=2).learned(texts)
+    assert list(words.names) == ["new", "new york", "times", "york", "york new", "york times"]
+    theirs = CountVectorizer(stop_words="english", ngram_range=(1, 2)).fit_transform(texts)
+    assert_array_equal(words.count(texts).toarray(), theirs.toarray())
+    model = TopicModel(2, vectorizer="counts", ngrams=2, random_state=0).fit(texts * 20)
+    assert "new york" in {word for topic in model.top_words(3) for word, _ in topic}
+
+
+def test_stop_words_are_added_to_those_of_the_language():
+    words = Vocabulary("counts", stop_words=["english", "mr"]).learned(["the cat and mr dog"])
+    assert list(words.names) == ["cat", "dog"]
+    words = Vocabulary("counts", stop_words=["mr"]).learned(["the cat and mr dog"])
+    assert list(words.names) == ["and", "cat", "dog", "the"]
+
+
+def test_coherence_is_the_mean_npmi_of_pairs():
+    counts = sp.csr_array([[1, 1, 0, 2], [3, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=float)
+    log = np.log
+    pairs = {  # worked out by hand: shares 1/2, 1/2, 1/4, 1/2
+        (0, 1): log(0.5 / 0.25) / -log(0.5),
+        (0, 2): -1.0,
+        (0, 3): log(0.25 / 0.25) / -log(0.25),
+    }
+    for pair, value in pairs.items():
+        assert npmi(counts, np.array([pair]))[0] == pytest.approx(value, abs=1e-12)
+    both = npmi(counts, np.array([[0, 1, 2], [0, 1, 3]]))
+    assert both[0] == pytest.approx((pairs[0, 1] - 1 - 1) / 3)
+    always = sp.csr_array(np.ones((3, 2)))
+    assert npmi(always, np.array([[0, 1]]))[0] == 1
+    silent = sp.csr_array(np.eye(3)[:, :2])
+    assert np.isnan(npmi(sp.csr_array(([1.0], ([0], [0])), shape=(2, 2)), np.array([[0, 1]]))[0])
+    assert npmi(silent, np.array([[0, 1]]))[0] == -1
+
+
+def test_topics_are_coherent_and_have_best_documents():
+    documents, themes = corpus()
+    model = learned(documents, vectorizer="counts")
+    assert model.coherence(documents, 3).min() > model.coherence(documents[::-1] * 2, 12).min()
+    for topic, best in enumerate(model.top_documents(documents, 3)):
+        assert len(best) == 3
+        shares = model.topic_shares([documents[place] for place, _ in best])
+        assert_allclose([share for _, share in best], shares[:, topic])
+        assert len({themes[place] for place, _ in best}) == 1
+    with pytest.raises(ValueError, match="n_documents must be"):
+        model.top_documents(documents, 0)
 
 
 def test_unknown_words_do_not_change_the_codes_of_known_ones():

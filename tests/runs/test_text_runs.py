@@ -1,5 +1,6 @@
 """Runs on documents: what they read, that they can be stopped, and their report."""
 
+import csv
 import gzip
 import json
 import re
@@ -154,3 +155,27 @@ def test_the_report_and_inspect(folder, capsys):
 def test_models_without_a_run(folder, capsys):
     run("inspect", folder / "run/model.atoms")
     assert "3 topics of 32,768 features" in capsys.readouterr().out
+
+
+def test_stop_words_come_from_files_and_best_documents_are_a_table(tmp_path, capsys):
+    pets, money = ["cat", "dog", "horse"], ["stock", "bond", "market"]
+    texts = [
+        " ".join(["Mr", *np.random.default_rng(i).choice([pets, money][i % 2], 9)])
+        for i in range(60)
+    ]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    (tmp_path / "stop.txt").write_text("Mr\nMrs\n")
+    words = f"english,dog,{tmp_path / 'stop.txt'}"
+    settings = ("--topics", 2, "--vectorizer", "counts", "--ngrams", 2, "--stop-words", words)
+    run("text", "topics", tmp_path / "d.jsonl", *settings, "--out", tmp_path / "run")
+    names = atomstream.load(tmp_path / "run").vocabulary_.names
+    assert not {"mr", "dog"} & {part for name in names for part in name.split()}
+    assert "stock bond" in names
+    with (tmp_path / "run/top_documents.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["topic"] for row in rows] == ["0"] * 4 + ["1"] * 4
+    assert all(texts[int(row["document"])] == row["text"] for row in rows)
+    assert all(float(row["share"]) > 0.9 for row in rows)
+    capsys.readouterr()
+    run("inspect", tmp_path / "run")
+    assert "coherence" in capsys.readouterr().out

@@ -130,7 +130,7 @@ def _default(each: Field[Any]) -> str:
         value = "yes" if value else "no"
     if "length" in known:
         value = f"{value:g}m"
-    return f" (default: {value})"
+    return f" (default: {','.join(value) if isinstance(value, tuple) else value})"
 
 
 def warn(sentence: str) -> None:

@@ -247,11 +247,17 @@ TOPICS = _table(
         one_of("counts", "hashing", "tfidf"),
     ),
     n_features=parameter("Features of the hash, or the most words to keep.", whole(1, 2**31 - 1)),
-    stop_words=parameter("english or none.", one_of("english"), ARRAYS, NONE),
+    stop_words=parameter(
+        "Words that do not count: english, a list of words, or both.",
+        one_of("english"),
+        ARRAYS,
+        NONE,
+    ),
     min_df=parameter(
         "For counts and tfidf: least number of documents that a word occurs in.",
         whole(1, 2**31 - 1),
     ),
+    ngrams=parameter("Runs of up to so many words count as words too.", whole(1, 2**31 - 1)),
 )
 VIDEO = _table(
     "n_components alpha schedule init random_state",

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.checks import RandomSource, check_count
 from atomstream.base.fields import part
 from atomstream.base.matrices import checked_numbers
-from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of
+from atomstream.domains.text.coherence import npmi
+from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of, typical
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction
@@ -48,9 +49,12 @@ class TopicModel(LearnerInside):
     n_features : int, default=32768
         Number of features of "hashing"; otherwise the largest number of words to keep.
     stop_words : "english", sequence of str or None, default="english"
-        Words that do not count.
+        Words that do not count. In a sequence "english" stands for all of that language, as in
+        ``["english", "mr", "said"]``.
     min_df : int, default=1
         For "counts" and "tfidf": the least number of documents that a word must occur in.
+    ngrams : int, default=1
+        Runs of up to so many words, stop words left out, count as words too.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes.
     schedule : str or callable, default="power"
@@ -107,6 +111,7 @@ class TopicModel(LearnerInside):
     n_features: int = 2**15
     stop_words: str | Sequence[str] | None = "english"
     min_df: int = 1
+    ngrams: int = 1
     alpha: float = 0.0
     schedule: ScheduleChoice = "power"
     batch_size: int = 256
@@ -232,7 +237,7 @@ class TopicModel(LearnerInside):
             self.n_components, loss="kl", random_state=drawn_seed(self.random_state)
         )
         self.vocabulary_ = Vocabulary(
-            self.vectorizer, self.n_features, self.stop_words, self.min_df
+            self.vectorizer, self.n_features, self.stop_words, self.min_df, self.ngrams
         )
 
     def _counted(self, blocks: Iterable[list[str]]) -> Iterator[sp.csr_array]:
@@ -303,6 +308,34 @@ class TopicModel(LearnerInside):
             for topic, row in zip(self.components_, order.tolist(), strict=True)
         ]
 
+    def coherence(self, documents: Iterable[str], n_words: int = 10) -> NDArray:
+        """Return how often the likeliest words of each topic occur together in documents.
+
+        The mean normalized pointwise mutual information (NPMI) of their pairs: 1 where they always
+        occur together, 0 where they are independent, -1 where they never meet.
+
+        Parameters
+        ----------
+        documents : iterable of str
+            Better not those that were learned from.
+        n_words : int, default=10
+            Words of each topic.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+            NaN where fewer than two of the words occur.
+
+        References
+        ----------
+        Bouma (2009), "Normalized (pointwise) mutual information in collocation extraction";
+        Lau, Newman, Baldwin (2014), "Machine reading tea leaves", for topics.
+        """
+        check_is_fitted(self)
+        check_count("n_words", n_words)
+        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n_words]
+        return npmi(self.vocabulary_.count_known(check_documents(documents)), order)
+
     # -- documents
 
     def transform(self, documents: Iterable[str]) -> NDArray:
@@ -337,6 +370,33 @@ class TopicModel(LearnerInside):
         """
         return shares_of(self.transform(documents))
 
+    def top_documents(
+        self, documents: Iterable[str], n_documents: int = 5
+    ) -> list[list[tuple[int, float]]]:
+        """Return the documents that are the best examples of each topic, the best first.
+
+        They have many words of the topic and not many others: what counts is the words that it
+        explains over the root of all known ones.
+
+        Parameters
+        ----------
+        documents : iterable of str
+        n_documents : int, default=5
+            Documents of each topic.
+
+        Returns
+        -------
+        list of list of (int, float)
+            One list per topic: numbers of documents from 0, and the shares of the topic in them.
+        """
+        check_count("n_documents", n_documents)
+        codes = self.transform(documents)
+        best, shares = typical(codes, n_documents), shares_of(codes)
+        return [
+            [(document, float(shares[document, topic])) for document in column.tolist()]
+            for topic, column in enumerate(best.T)
+        ]
+
     def topics_over_time(
         self,
         documents: Iterable[str],
@@ -365,7 +425,7 @@ class TopicModel(LearnerInside):
     def check(self) -> None:
         """Refuse settings out of range."""
         super().check()
-        Vocabulary(self.vectorizer, self.n_features, self.stop_words, self.min_df)
+        Vocabulary(self.vectorizer, self.n_features, self.stop_words, self.min_df, self.ngrams)
 
     def _validate_learned(self) -> None:
         super()._validate_learned()

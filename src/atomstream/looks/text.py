@@ -27,7 +27,7 @@ from atomstream.looks.samples import UsageOverTime, Users
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OVER_TIME = "topics_over_time.csv"
+OVER_TIME, BEST = "topics_over_time.csv", "top_documents.csv"
 N_WORDS = 6  # of a topic in tables
 N_RELEVANT = 10  # words of a topic, for each weight of relevance
 MIN_SHARE = 1e-6  # share of a topic below which it does not hold a word
@@ -81,10 +81,17 @@ class TextLook(Look):
         model, n_seen = record.model, record.learner.n_samples_seen_
         n_topics, n_features = model.components_.shape
         kind = f"{counted(n_topics, 'topic')} of {counted(n_features, 'feature')}"
-        return {
+        facts = {
             "model": f"TopicModel, {kind}, words by {model.vectorizer}",
             "documents": f"{n_seen:,} in {counted(model.n_steps_, 'step')}, passes included",
         }
+        if "coherence" in record.notes:
+            coherence = np.asarray(record.notes["coherence"])
+            facts["coherence"] = (
+                f"{np.nanmean(coherence):.3f} on average, {np.nanmin(coherence):.3f} to "
+                f"{np.nanmax(coherence):.3f} (NPMI of ten words in documents learned from)"
+            )
+        return facts
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return the share of all words, the share of the likeliest six, and these, of topics."""
@@ -94,7 +101,7 @@ class TextLook(Look):
         ]
         heads = {
             "code_share": "share of all words",
-            "top six_share": "share of the topic that its six likeliest words make up",
+            "top six_share": "share of its six words",
             "features": "six likeliest words",
         }
         return Table("topic", heads, rows)
@@ -123,8 +130,8 @@ class TextLook(Look):
         return Users(
             shares,
             lambda i: f"document {notes['document_places'][i]}",
-            "Samples are documents learned from, cut after 300 signs; those listed have many words "
-            "of their topics.",
+            "Samples are documents learned from, cut after 300 characters; those listed have many "
+            "words of their topics.",
             text=texts.tolist().__getitem__,
         )
 
@@ -162,7 +169,7 @@ class TextLook(Look):
             "a document is": f"a {settings.per} of text files, "
             f"{(settings.column or settings.field)!r} of JSON lines, "
             f"{column} of tables",
-            "stop words": settings.stop_words,
+            "stop words": ", ".join(settings.stop_words),
         }
         if words is not None:
             facts["features with a word"] = f"{int(np.sum(words != '')):,}"

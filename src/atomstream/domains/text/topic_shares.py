@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 UNITS = {"day": "D", "week": "W", "month": "M", "year": "Y"}  # spans, and NumPy's letters
+TINY = 1e-12  # words of a document without any
 MIN_SPANS = 8  # spans that show a course
 
 
@@ -34,6 +35,16 @@ def fitting(times: NDArray) -> str:
     """Return the longest span of which dates cover 8 or more; days where there is none."""
     long = (freq for freq in reversed(UNITS) if len(_calendar(times, freq)[0]) >= MIN_SPANS)
     return next(long, "day")
+
+
+def typical(codes: NDArray, n_documents: int) -> NDArray:
+    """Return the documents that are the best examples of each topic, (n_documents, n_topics).
+
+    The score lies between the most words of a topic, which long documents have, and the largest
+    share, which short ones have: words of the topic over the root of all words.
+    """
+    scores = codes / np.sqrt(np.maximum(codes.sum(axis=1, keepdims=True), TINY))
+    return np.argsort(-scores, axis=0, kind="stable")[:n_documents]
 
 
 def _check_times(times: ArrayLike) -> NDArray:

@@ -17,6 +17,9 @@ from atomstream.base.checks import check_count
 KINDS = ("counts", "hashing", "tfidf")
 LONGEST = 100  # characters of a word that are kept as the name of a feature
 TOGETHER = 1000  # documents that are counted at a time while words are learned
+# At least two characters, the first and the last of them letters or digits: the underscores that
+# mark words in plain text, as in _you_, are none of the word.
+WORD = r"[^\W_]\w*[^\W_]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +46,11 @@ class Vocabulary:
     n_features : int, default=32768
         For "hashing" the number of features, else the largest number of words.
     stop_words : "english", sequence of str or None, default="english"
-        Words that are left out.
+        Words that are left out. In a sequence "english" stands for all of that language.
     min_df : int, default=1
         For "counts" and "tfidf": the number of documents in which a word must occur.
+    ngrams : int, default=1
+        Runs of up to so many words, stop words left out, count as words too.
     names : ndarray of str of shape (n_features,), optional
         The word of each feature; "" if none is known. Learned.
     weights : ndarray of shape (n_features,), optional
@@ -69,13 +74,14 @@ class Vocabulary:
     n_features: int = 2**15
     stop_words: Any = "english"
     min_df: int = 1
+    ngrams: int = 1
     names: NDArray | None = None
     weights: NDArray | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"vectorizer={self.kind!r} is unknown; known are {', '.join(KINDS)}.")
-        for name in ("n_features", "min_df"):
+        for name in ("n_features", "min_df", "ngrams"):
             check_count(name, getattr(self, name), most=2**31 - 1)
         words = self.stop_words
         listed = isinstance(words, list | tuple | set | frozenset) and all(
@@ -104,16 +110,17 @@ class Vocabulary:
         return self.kind == "hashing" or self.names is not None
 
     def analyzer(self) -> Callable[[str], list[str]]:
-        """Return the function that cuts a document into words (scikit-learn's defaults).
+        """Return the function that cuts a document into words.
 
         Words are in small letters and have at least two characters.
         """
-        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
         words = self.stop_words
-        stop_words = words if words is None or isinstance(words, str) else sorted(words)
+        if words is not None and not isinstance(words, str):
+            words = sorted({*words} | (ENGLISH_STOP_WORDS if "english" in words else set()))
         analyze: Callable[[str], list[str]] = CountVectorizer(
-            stop_words=stop_words
+            stop_words=words, token_pattern=WORD, ngram_range=(1, self.ngrams)
         ).build_analyzer()
         return analyze
 

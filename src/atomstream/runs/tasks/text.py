@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.base.parameters import one_of
-from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting, shares_of
+from atomstream.domains.text.coherence import npmi
+from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting, shares_of, typical
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
+from atomstream.io.lines import whole_text
 from atomstream.io.outputs import write_table
-from atomstream.io.source import naming_source
-from atomstream.looks.text import OVER_TIME
+from atomstream.io.source import existing, naming_source
+from atomstream.looks.text import BEST, OVER_TIME
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, pace_set
 
@@ -28,7 +30,8 @@ MOST_SPANS = 100_000
 MOST_DATES = 10_000  # of a pass, evenly spaced, that are kept for the lives of topics
 BLOCK_TEXTS = 4096  # documents whose shares are found at a time
 LOOKED_AT = 20_000  # documents among which those that use a topic most are found
-N_TYPICAL, LONGEST_TEXT = 4, 300  # documents kept of each topic, and signs kept of each
+N_TYPICAL, LONGEST_TEXT = 4, 300  # documents kept of each topic, and characters of each
+N_COHERENT = 10  # words of a topic whose coherence is measured
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,13 @@ class TextSettings(checkpoints, Settings):
     topics: int = sets(TopicModel, "n_components")
     vectorizer: str = sets(TopicModel, "vectorizer")
     features: int = sets(TopicModel, "n_features")
-    stop_words: str = option("english", "english or none.", one_of("english", "none"))
+    stop_words: tuple[str, ...] = option(
+        ("english",),
+        "Words that do not count: english for all of that language, words, files (.txt) with one a "
+        "line, or none.",
+    )
     min_df: int = sets(TopicModel, "min_df")
+    ngrams: int = sets(TopicModel, "ngrams")
     alpha: float = sets(TopicModel, "alpha")
     schedule: str = sets(TopicModel, "schedule")
     batch_size: int = sets(TopicModel, "batch_size")
@@ -95,8 +103,7 @@ class TextSettings(checkpoints, Settings):
 
     def new_model(self) -> TopicModel:
         """Return the model that will learn."""
-        stop_words = None if self.stop_words == "none" else self.stop_words
-        return TopicModel(**self.parameters(), stop_words=stop_words)
+        return TopicModel(**self.parameters(), stop_words=_stop_words(self.stop_words))
 
 
 class TextTask(Task):
@@ -189,7 +196,7 @@ class TextTask(Task):
 
     def finish(self, folder: Path) -> dict[str, Any]:
         """Write the shares of the topics over time, and keep documents for the report."""
-        kept = self._typical()
+        kept = self._typical(folder)
         if self.settings.date is None:
             return kept
         counts, learner, dated = self.counts, self.model.learner_, ~np.isnat(self.dates)
@@ -226,33 +233,60 @@ class TextTask(Task):
         dates = self.dates[self.order[some]].astype("datetime64[D]")
         return {"stream_dates": dates.astype(str).astype(object)}
 
-    def _typical(self) -> dict[str, Any]:
-        """Return the documents that use each topic most, of many that are evenly spaced."""
+    def _typical(self, folder: Path) -> dict[str, Any]:
+        """Write and return the best examples of each topic, of many that are evenly spaced."""
         n_documents = self.n_documents
         looked = np.unique(np.linspace(0, n_documents - 1, LOOKED_AT).astype(np.int64))
         blocks = (
             looked[first : first + BLOCK_TEXTS] for first in range(0, len(looked), BLOCK_TEXTS)
         )
         codes = np.concatenate([self.model.learner_.transform(self.counts[b]) for b in blocks])
-        # Between the most words of a topic, which long documents have, and the largest share.
-        scores = codes / np.sqrt(np.maximum(codes.sum(axis=1, keepdims=True), 1e-12))
-        best = np.unique(np.argsort(-scores, axis=0, kind="stable")[:N_TYPICAL])
+        shares, columns = shares_of(codes), typical(codes, N_TYPICAL)
+        best = np.unique(columns)
         # Texts were not kept while counting: they are read once more, and only the few that are
         # shown stay.
         wanted = set(looked[best].tolist())
         entries = chain.from_iterable(source.entries() for source in self.sources)
         texts = [entry.text for number, entry in enumerate(entries) if number in wanted]
         cut = [" ".join(text.split())[:LONGEST_TEXT] for text in texts]
+        text_of = dict(zip(best.tolist(), cut, strict=True))
+        write_table(
+            folder / BEST,
+            ["topic", "place", "document", "share", "text"],
+            (
+                [topic, place, int(looked[i]), float(shares[i, topic]), text_of[i]]
+                for topic, column in enumerate(columns.T.tolist())
+                for place, i in enumerate(column, 1)
+            ),
+        )
+        words = np.argsort(-self.model.components_, axis=1, kind="stable")[:, :N_COHERENT]
         return {
+            "coherence": npmi(self.counts[looked], words),
             "document_texts": np.array(cut, object),
             "document_places": looked[best],
-            "document_shares": np.asarray(shares_of(codes[best]), np.float64),
+            "document_shares": np.asarray(shares[best], np.float64),
         }
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
         documents = counted(self.n_documents, "document")
         return f"{counted(self.settings.topics, 'topic')} from {documents}"
+
+
+def _stop_words(named: Sequence[str]) -> str | list[str] | None:
+    """Return the stop words that are named: words, files of words, "english", or "none"."""
+    if tuple(named) in (("english",), ("none",)):
+        return "english" if "english" in named else None
+    if "english" not in named and not any(name.endswith(".txt") for name in named):
+        raise ValueError(
+            f"stop_words is {', '.join(named)!r:.60}, needed is english, none, english with more "
+            "words such as english,mr,said, or a file of words (.txt)."
+        )
+    words: list[str] = []
+    for name in named:
+        # A word has no dot, for words are cut at it.
+        words += whole_text(existing(name)).lower().split() if name.endswith(".txt") else [name]
+    return words
 
 
 class _Chained:
