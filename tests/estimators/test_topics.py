@@ -3,11 +3,13 @@
 import itertools
 import tracemalloc
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.decomposition import NMF
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 import atomstream
@@ -17,6 +19,7 @@ from atomstream.domains.text.topic_shares import spans
 from atomstream.domains.text.vocabulary import Vocabulary
 from atomstream.watch.callbacks import History
 
+LONG = {"max_iter": 2000, "tol": 1e-6}
 THEMES = {
     "animals": ["cat", "dog", "horse", "mouse", "sheep", "goat", "lion", "tiger"],
     "money": ["stock", "bond", "market", "trade", "price", "bank", "loan", "fund"],
@@ -184,6 +187,30 @@ def test_stop_words_are_added_to_those_of_the_language():
     assert list(words.names) == ["cat", "dog"]
     words = Vocabulary("counts", stop_words=["mr"]).learned(["the cat and mr dog"])
     assert list(words.names) == ["and", "cat", "dog", "the"]
+
+
+def test_topics_settle_after_the_passes_unless_their_number_is_given(room):
+    single = corpus()[0]
+    # Two themes each and few words: passes over batches of them come to no rest.
+    documents = [" ".join(a.split()[:4] + b.split()[:3]) for a, b in pairwise(single)]
+    passes = TopicModel(3, vectorizer="counts", n_epochs=10, random_state=0).fit(documents)
+    whole = TopicModel(3, vectorizer="counts", random_state=0).fit(documents)
+    assert whole.settled_
+    assert not hasattr(passes, "settled_")
+    counts = whole.vocabulary_.count(documents)
+    batch = min(
+        NMF(3, beta_loss="kullback-leibler", solver="mu", init="random", random_state=seed, **LONG)
+        .fit(counts)
+        .reconstruction_err_
+        ** 2
+        / (2 * len(documents))
+        for seed in range(3)
+    )
+    # Of the scale of batch's end: three starts of theirs against one of ours.
+    room.ratio(-whole.learner_.score(counts) / batch, at_most=1.05)
+    assert -passes.learner_.score(counts) > -whole.learner_.score(counts)
+    again = whole.partial_fit(documents[:20])
+    assert not hasattr(again, "settled_")
 
 
 def test_coherence_is_the_mean_npmi_of_pairs():
@@ -432,7 +459,8 @@ def test_a_fit_that_was_stopped_goes_on_to_the_bit():
     )
     assert stopped.n_steps_ == 7
     counts = stopped.vocabulary_.count(documents)
-    assert_array_equal(stopped.set_callbacks().fit_counts(counts).components_, whole.components_)
+    whole_again = stopped.set_callbacks().fit_counts(counts).settle_counts(counts)
+    assert_array_equal(whole_again.components_, whole.components_)
 
 
 def test_tables_and_documents_without_words_are_refused():

@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import NMF
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from atomstream import NotConvergedWarning, OnlineDictionaryLearning, OnlineNMF
 from atomstream.loop import settling
@@ -181,3 +181,24 @@ def test_how_exactly_codes_are_searched(monkeypatch, n_atoms, violation):
     monkeypatch.setattr(coder, "encode", watched)
     next(settling.rounds(batches(model, X), model.state_, model.algorithm_, model.clock_))
     assert set(asked) == {violation}
+
+
+@pytest.mark.parametrize("loss", ["squared", "kl"])
+def test_settling_after_passes_is_the_end_of_a_fit(loss):
+    X = np.random.default_rng(0).gamma(0.5, size=(120, 8))
+    whole = OnlineNMF(3, loss=loss, batch_size=32, random_state=0).fit(X)
+    passes = OnlineNMF(3, loss=loss, batch_size=32, n_epochs=10, random_state=0).fit(X)
+    assert not np.array_equal(passes.components_, whole.components_)
+    assert_array_equal(passes.settle(X).components_, whole.components_)
+
+
+def test_settling_needs_a_model_and_leaves_it_where_rows_are_wrong():
+    X = np.random.default_rng(0).random((60, 5))
+    with pytest.raises(NotFittedError):
+        OnlineNMF(2).settle(X)
+    model = OnlineNMF(2, n_epochs=2, random_state=0).fit(X)
+    before = model.components_.copy()
+    with pytest.raises(ValueError, match="NaN"):
+        model.settle(np.where(X > 0.9, np.nan, X))
+    assert_array_equal(model.components_, before)
+    assert model.objective(X) > model.settle(X).objective(X)

@@ -117,6 +117,36 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
     assert atomstream.load(tmp_path / "run").n_steps_ == 16
 
 
+def test_rounds_after_the_passes_are_made_anew_where_they_were_stopped(folder, tmp_path):
+    lines = str(folder / "lines.txt")
+    run("text", "topics", lines, "--topics", 3, "--batch-size", 50, "--out", tmp_path / "whole")
+    settings = TextSettings((lines,), topics=3, batch_size=50, checkpoint_every=0.0)
+    begun = RunFolder(tmp_path / "run")
+    seen = []
+
+    class Stop(History):
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "batch" and estimator.n_steps_ == 20:
+                seen.append(estimator.n_steps_)
+                if len(seen) == 3:  # the second of the rounds: the first was the last batch
+                    session.stop("test")
+
+    with begun.writing():
+        session = Run(begun, TextTask(settings))
+        begun.begin(settings, session.task.sources)
+        outcome = session.run(lambda text: Stop())
+    assert not outcome.complete
+    assert len(seen) == 3
+    stopped = atomstream.load(tmp_path / "run")
+    assert not hasattr(stopped, "settled_")
+    passes = TopicModel(3, batch_size=50, n_epochs=10, random_state=0).fit(corpus())
+    assert_array_equal(stopped.components_, passes.components_)
+    run("resume", tmp_path / "run")
+    whole = atomstream.load(tmp_path / "whole")
+    assert whole.settled_
+    assert_array_equal(atomstream.load(tmp_path / "run").components_, whole.components_)
+
+
 def test_a_config_does_the_same_again(folder, tmp_path):
     run("text", "topics", "--config", folder / "run/run.toml", "--out", tmp_path / "again")
     assert_array_equal(

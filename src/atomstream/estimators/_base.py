@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, ClassVar, Self
@@ -21,7 +20,6 @@ from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._given import are_shards, check_no_shards, check_stream, rows_and_weights
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators._validation import (
-    NotConvergedWarning,
     check_observed,
     check_settings,
     check_size,
@@ -30,6 +28,7 @@ from atomstream.estimators._validation import (
     cut,
     in_scale,
     row_ids,
+    warn_if_unsettled,
     warn_of_schedule,
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
@@ -37,7 +36,6 @@ from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary, inside
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
-from atomstream.loop.settling import MAX_ROUNDS
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
@@ -274,9 +272,7 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
             batches = cut(rows, known, self.batch_size, n_epochs, order, self._to_batch)
             stopped = self._learn(batches, after, n_rows)
             if to_the_end and not stopped and run.has_state:
-                blocks = cut(rows, known, SETTLING_ROWS, 1, None, self._to_batch)
-                counting = [block for block in blocks if block.mass > 0]
-                self._settle(counting, after, choose=isinstance(self.init, str))
+                self._settle(self._blocks(rows, known), after, choose=isinstance(self.init, str))
             after.close()
         return self
 
@@ -320,17 +316,31 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
                     return False
             return self._current().learn(batches, after)
 
+    def _settled(self, X: Samples, sample_weight: ArrayLike | None) -> bool:
+        """Go on in rounds over all rows; return whether they came to their end."""
+        with Transaction(self):
+            rows = self._rows(X, reset=False)
+            weights = check_weights(sample_weight, rows)
+            check_observed(rows, weights, missing=self.missing)
+            known = self._row_facts(X if hasattr(X, "iloc") else rows, weights, None, None, 0)
+            self._updated_learner()
+            after = Notifier(self)
+            ended = self._settle(self._blocks(rows, known), after)
+            after.close()
+        return ended
+
+    def _blocks(self, rows: Any, known: dict[str, NDArray | None]) -> list[Batch]:
+        """Return all rows that count, in blocks that are coded at a time."""
+        blocks = cut(rows, known, SETTLING_ROWS, 1, None, self._to_batch)
+        return [block for block in blocks if block.mass > 0]
+
     def _settle(
         self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any
-    ) -> None:
-        """Alternate over all of the data until that gains nothing more, or to other limits."""
-        if self._current().settle(blocks, after, **limits) == MAX_ROUNDS:
-            warnings.warn(
-                f"fit ended after {MAX_ROUNDS} rounds over all rows, and the last still gained; "
-                "go on from these atoms with init=model.components_.",
-                NotConvergedWarning,
-                stacklevel=4,
-            )
+    ) -> bool:
+        """Alternate over all data, to limits; return whether ``after`` let it end by itself."""
+        n_rounds = self._current().settle(blocks, after, **limits)
+        warn_if_unsettled(n_rounds)
+        return n_rounds is not None
 
     # -- the start
 

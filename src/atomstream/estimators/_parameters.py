@@ -241,7 +241,11 @@ TOPICS = _table(
     "n_components alpha schedule batch_size n_epochs random_state",
     n_components="Number of topics.",
     batch_size="Documents per step.",
-    n_epochs="Passes over the documents.",
+    n_epochs=parameter(
+        "Passes over the documents; without it ten, and then rounds until topics settle.",
+        COUNT,
+        NONE,
+    ),
     vectorizer=parameter(
         "How words become features: hashing, counts or tfidf.",
         one_of("counts", "hashing", "tfidf"),

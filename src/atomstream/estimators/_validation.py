@@ -19,6 +19,7 @@ from atomstream.base.matrices import Matrix, checked_numbers
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
+from atomstream.loop.settling import MAX_ROUNDS
 from atomstream.losses import Loss
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Objective
@@ -377,4 +378,15 @@ def warn_of_schedule(name: object, schedule: Schedule) -> None:
             "drifts; 'power' and 'harmonic' keep the condition.",
             ScheduleWarning,
             stacklevel=6,  # the caller of fit, fit_stream or partial_fit
+        )
+
+
+def warn_if_unsettled(n_rounds: int | None) -> None:
+    """Warn where as many rounds over all rows were made as there may be, each with a gain."""
+    if n_rounds == MAX_ROUNDS:
+        warnings.warn(
+            f"fit ended after {MAX_ROUNDS} rounds over all rows, and the last still gained; go on "
+            "from these atoms with init=model.components_.",
+            NotConvergedWarning,
+            stacklevel=5,
         )

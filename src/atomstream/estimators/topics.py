@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, field
 from itertools import islice
 from typing import Any, ClassVar, Self
@@ -15,13 +16,15 @@ from atomstream.base.fields import part
 from atomstream.base.matrices import checked_numbers
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters
-from atomstream.estimators._calls import Transaction
+from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._topic_figures import TOGETHER, TopicFigures
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice
+
+PASSES = 10  # before the rounds over all documents
 
 
 @estimator
@@ -56,8 +59,9 @@ class TopicModel(TopicFigures):
         As in `OnlineNMF`.
     batch_size : int, default=256
         Documents per step of `fit` and `fit_stream`.
-    n_epochs : int, default=10
-        Passes of `fit` over the documents, each in a new random order.
+    n_epochs : int or None, default=None
+        Passes of `fit` over the documents, each in a new random order. None means ten, and then
+        rounds over all documents at a time until one gains next to nothing.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -70,6 +74,8 @@ class TopicModel(TopicFigures):
     learner_ : OnlineNMF
         Codes rows of counts, and scores them.
     n_steps_ : int
+    settled_ : bool
+        Whether the rounds that follow the passes are complete; only where these were made.
 
     Raises
     ------
@@ -95,10 +101,11 @@ class TopicModel(TopicFigures):
 
     ACCEPTS = ("one_d_array", "string")
     PARAMETERS: ClassVar = _parameters.TOPICS
-    LEARNED = (LEARNER, part("vocabulary_", Vocabulary))
+    LEARNED = (LEARNER, part("vocabulary_", Vocabulary), "settled_")
 
     learner_: OnlineNMF = field(init=False)
     vocabulary_: Vocabulary = field(init=False)
+    settled_: bool = field(init=False)
 
     n_components: int = 20
     _: KW_ONLY
@@ -110,7 +117,7 @@ class TopicModel(TopicFigures):
     alpha: float = 0.0
     schedule: ScheduleChoice = "power"
     batch_size: int = 256
-    n_epochs: int = 10
+    n_epochs: int | None = None
     random_state: RandomSource = None
 
     # -- learning
@@ -127,7 +134,8 @@ class TopicModel(TopicFigures):
         y : ignored
         """
         with Transaction(self):
-            self.fit_counts(self.begin(documents))
+            counts = self.begin(documents)
+            self.fit_counts(counts).settle_counts(counts)
         return self
 
     def partial_fit(self, documents: Iterable[str], y: object = None) -> Self:
@@ -196,7 +204,7 @@ class TopicModel(TopicFigures):
         return sp.csr_array(sp.vstack(counts, format="csr"))
 
     def fit_counts(self, counts: sp.csr_array, *, shuffle: bool = True) -> Self:
-        """Make what is left of ``n_epochs`` passes over counted documents.
+        """Make what is left of the passes over counted documents.
 
         A callback may end it; another call goes on from there.
 
@@ -210,11 +218,12 @@ class TopicModel(TopicFigures):
         counts = checked_numbers(counts, "counts")
         n_documents, size = counts.shape[0], self.batch_size
         per_pass, done = -(-n_documents // size), self._n_steps
+        n_epochs = self.n_epochs or PASSES
         seed: Any = self.learner_.random_state
 
         def batches() -> Iterator[sp.csr_array]:
             """Yield what is left; the order of a pass depends on seed and pass alone."""
-            for step in range(done, per_pass * self.n_epochs):
+            for step in range(done, per_pass * n_epochs):
                 epoch, place = divmod(step, per_pass)
                 rows: Any = slice(place * size, (place + 1) * size)
                 if shuffle:
@@ -223,7 +232,35 @@ class TopicModel(TopicFigures):
                     rows = np.random.default_rng((seed, epoch)).permutation(n_documents)[rows]
                 yield counts[rows]
 
-        self._learn(batches(), per_pass * self.n_epochs - done, horizon=n_documents)
+        self._learn(batches(), per_pass * n_epochs - done, horizon=n_documents)
+        return self
+
+    def settle_counts(self, counts: sp.csr_array) -> Self:
+        """Make the rounds over counted documents that follow all passes where ``n_epochs`` is None.
+
+        A callback may end them; the model stays as the passes left it then.
+
+        Parameters
+        ----------
+        counts : csr_array of shape (n_documents, n_features)
+            Those of `fit_counts`.
+        """
+        counts = checked_numbers(counts, "counts")
+        n_steps = PASSES * -(-counts.shape[0] // self.batch_size)
+        if self.n_epochs is not None or self._n_steps != n_steps or vars(self).get("settled_"):
+            return self
+        # A twin, so that a model that is saved meanwhile is whole, and a resumed one makes the same
+        # rounds.
+        twin = copy(self.learner_)
+        twin._learner = copy(twin._learner)
+        try:
+            twin.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+            with blame(self):
+                ended = twin._settled(counts, None)
+        finally:
+            twin.set_callbacks()
+        if ended:
+            self.learner_, self.settled_ = twin, True
         return self
 
     def _start(self) -> None:
@@ -268,6 +305,7 @@ class TopicModel(TopicFigures):
         first = next(batches, None)
         if first is None:
             return
+        vars(self).pop("settled_", None)
         check_size(self, self.learner_.n_components)
 
         def all_batches() -> Generator[sp.csr_array]:

@@ -126,8 +126,8 @@ class Learner:
         *,
         choose: bool = False,
         **limits: Any,
-    ) -> int:
-        """Alternate over all of the data, as `rounds`; return the rounds unless ``after`` ended it.
+    ) -> int | None:
+        """Alternate over all of the data, as `rounds`; return their number, None if stopped.
 
         Updaters that do not settle on data at hand make no round. With ``choose`` the atoms at hand
         stand against other starts, where entries have weights (`choose_start`). Without ``limits``
@@ -149,7 +149,7 @@ class Learner:
             for progress in road(blocks, self.state, self.algorithm, self.clock, **limits):
                 n_rounds += 1
                 if self._note(progress, after):
-                    return 0
+                    return None
         return n_rounds
 
     def _note(self, progress: Progress, after: Callable[[Progress], bool] | None) -> bool:

@@ -243,6 +243,17 @@ class _Watch(Callback):
         return self._pace.due()
 
 
+class Resting(Callback):
+    """Keeps a checkpoint where one is due while a copy of the model learns; stops at an end."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+
+    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
+        """Look after each round: the model of the task is whole meanwhile."""
+        return self._pace.rest() if context.task_name == "batch" else None
+
+
 @contextmanager
 def forward_warnings(warning: Callable[[str], None]) -> Iterator[None]:
     """Hand every warning of the body to a function, once each."""

@@ -24,7 +24,7 @@ from atomstream.io.outputs import write_table
 from atomstream.io.source import existing, naming_source
 from atomstream.looks.text import BEST, OVER_TIME
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, pace_set
+from atomstream.runs.task import Pace, Resting, Task, callbacks_set, pace_set
 
 MOST_SPANS = 100_000
 MOST_DATES = 10_000  # of a pass, evenly spaced, that are kept for the lives of topics
@@ -86,7 +86,9 @@ class TextSettings(checkpoints, Settings):
     alpha: float = sets(TopicModel, "alpha")
     schedule: str = sets(TopicModel, "schedule")
     batch_size: int = sets(TopicModel, "batch_size")
-    epochs: int = sets(TopicModel, "n_epochs", free=True)
+    epochs: int | None = sets(
+        TopicModel, "n_epochs", free=True, shown="10, and then rounds until topics settle"
+    )
 
     def check(self) -> None:
         """Raise ValueError for settings that the model refuses."""
@@ -163,6 +165,13 @@ class TextTask(Task):
             return np.arange(self.n_documents)
         return np.argsort(self.dates, kind="stable")
 
+    @classmethod
+    def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
+        """Return whether all passes, and the rounds after them, are complete."""
+        if settings.epochs is None:
+            return bool(getattr(model, "settled_", False))
+        return bool(notes["position"][0] >= settings.epochs)
+
     @property
     def position(self) -> tuple[int, ...]:
         """Passes completed, and documents of the next one."""
@@ -180,6 +189,8 @@ class TextTask(Task):
             shuffle = self.settings.shuffle
             # In the order of dates, births and deaths of topics can be given a date.
             self.model.fit_counts(counts if shuffle else counts[self.order], shuffle=shuffle)
+        with callbacks_set(self.model, pace.bar("settling"), Resting(pace)):
+            self.model.settle_counts(counts)
 
     def _freq(self) -> str:
         """Return the spans of topics over time, as `TopicsOverTime` calls them."""
