@@ -56,9 +56,9 @@ def categories() -> dict:
         found, seconds = [], []
         for seed in range(N_SEEDS):
             start = perf_counter()
-            model = TopicModel(5, vectorizer=vectorizer, stop_words=None, random_state=seed).fit(
-                documents
-            )
+            model = TopicModel(
+                5, vectorizer=vectorizer, stop_words=None, n_epochs=10, random_state=seed
+            ).fit(documents)
             seconds.append(perf_counter() - start)
             found.append(accuracy(model.topic_shares(documents), labels))
             if seed == 0:
@@ -83,7 +83,7 @@ def headlines() -> dict:
         for row in rows
     ]
     start = perf_counter()
-    model = TopicModel(N_TOPICS, random_state=0).fit(documents)
+    model = TopicModel(N_TOPICS, n_epochs=10, random_state=0).fit(documents)
     seconds = perf_counter() - start
     over = model.topics_over_time(documents, days, freq="D")
     names = [", ".join(word for word, _ in topic) for topic in model.top_words(6)]
