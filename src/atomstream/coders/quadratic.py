@@ -263,12 +263,10 @@ def _begin(
     """Code in place by the way that suits the accuracy; gaps of rows left are not finite."""
     # Which row goes where: loose codes are swept (`descent`). Exact ones of up to MAX_FREED_SINGLY
     # atoms free single entries (`steepest`); those of more atoms, or in a box, are pivoted in
-    # blocks
-    # (`pivoting`), and rows in which that does not end free single entries after all. Codes in a
-    # box,
-    # and rows with many free ones of more than SOME atoms, do not: they go on to the caller, as
-    # does
-    # all that is left, and end in `active_set`. Codes on a simplex have `simplex` alone.
+    # blocks (`pivoting`), and rows in which that does not end free single entries after all. Codes
+    # in a box, and rows with many free ones of more than SOME atoms, do not: they go on to the
+    # caller, as does all that is left, and end in `active_set`. Codes on a simplex have `simplex`
+    # alone.
     n_sweeps, max_rounds, rounding = limits
     if n_sweeps:
         from atomstream._kernels import descent

@@ -128,8 +128,7 @@ class Loadings:
         head, tail = (half.astype(np.float64, copy=False) for half in self._halves())
         r = self.shape[0]
         # Products of pairs of columns of the tail are summed over what is observed, those of the
-        # head
-        # then weigh the sums: no atom is formed.
+        # head then weigh the sums: no atom is formed.
         pairs = (tail[:, :, None] * tail[:, None, :]).reshape(len(tail), r * r)
         sums = (observed.reshape(len(head), len(tail)) @ pairs).reshape(len(head), r, r)
         return np.einsum("hr,hrs,hs->rs", head, sums, head, optimize=True)
