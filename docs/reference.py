@@ -25,6 +25,7 @@ NAMES = {
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),
+        "extract_signatures",
         *("load", "register", "report", "trusted_types", "transform_shards", "Checkpoint"),
     ),
     "Errors and warnings": (

@@ -57,7 +57,8 @@ STANDARD = [
     "VideoCoding",
     "VideoDictionary", "VideoLook", "VideoSettings", "VideoTask", "Vocabulary", "WalkFactors",
     "WalkLearning", "WalkLook", "WalkSettings", "WalkTask", "WandbLogger", "checkpoints",
-    "edge_reading", "ChannelTable", "Decomposition", "Exposures", "Match", "NumberFormat",
+    "edge_reading", "ChannelTable", "Decomposition", "Exposures", "Match", "SignatureCoder",
+    "SignaturesLook", "SignaturesSettings", "SignaturesTask", "NumberFormat",
 ]
 # fmt: on
 

@@ -337,6 +337,7 @@ SHARED_NAMES = {
     "reconstruction": "the whole from its parts, for images and for networks",
     "rows": "rows of numbers: their atoms, their runs, how they are looked at",
     "series": "series of values in time",
+    "signatures": "tables of mutations: their runs, how they are looked at",
     "tensor": "one tensor: run and looked at",
     "tensors": "arrays of more than two axes",
     "shards": "parts of files for workers: listed, and learned from in a run",

@@ -45,6 +45,7 @@ from .estimators.nmf import OnlineNMF as OnlineNMF
 from .estimators.parafac import online_parafac as online_parafac
 from .estimators.rank import choose_rank as choose_rank
 from .estimators.series import SeriesDictionary as SeriesDictionary
+from .estimators.signature_extraction import extract_signatures as extract_signatures
 from .estimators.topics import TopicModel as TopicModel
 from .estimators.video import VideoDictionary as VideoDictionary
 from .estimators.walk import RandomWalkFactorization as RandomWalkFactorization

@@ -32,6 +32,7 @@ ESTIMATORS = {
     "network": ["NetworkDictionary"],
     "series forecast": ["SeriesDictionary"],
     "series impute": ["SeriesDictionary"],
+    "signatures": ["ConsensusNMF"],
     "tensor": ["OnlineCPDictionary"],
     "text": ["TopicModel"],
     "video": ["VideoDictionary"],
@@ -60,6 +61,7 @@ NOT_GIVEN = {
     "engine",
     "drop",
     "na",
+    "catalogue",
     ("", "columns"),
     ("consensus", "columns"),
 }

@@ -23,6 +23,7 @@ from atomstream import (
     SeriesDictionary,
     TopicModel,
     plots,
+    signatures,
 )
 from atomstream.domains.walks.trips import Grid
 from atomstream.looks.canvas import by_similarity
@@ -99,9 +100,13 @@ FIGURES = {
     "clustergram": lambda: plots.clustergram(of("consensus")),
     "comparison": lambda: plots.comparison({"blurred": PICTURE / 4}, PICTURE / 4),
     "curves": lambda: plots.curves(learned()[0]),
+    "exposures": lambda: plots.exposures(RNG.random((9, 3)), ["a", "b", "c"], list("rstuvwxyz")),
     "intervals": lambda: plots.intervals(of("consensus")),
     "loadings": lambda: plots.loadings(of("tensors")),
     "material_map": lambda: plots.material_map(np.eye(12, dtype=int), ["sky", "grass"]),
+    "mutation_profiles": lambda: plots.mutation_profiles(
+        signatures.ChannelTable(RNG.random((2, 2)), ["a", "b"], ["A[C>A]A", "T[T>G]G"])
+    ),
     "network_atoms": lambda: plots.network_atoms(of("networks")),
     "objective": lambda: plots.objective(learned()[1], unit="patch"),
     "partition_map": lambda: plots.partition_map(

@@ -63,7 +63,7 @@ def encode(
     each is one sample.
     """
     record = open_record(run)
-    look, writer = look_of(record.model), code_writer(out)
+    look, writer = look_of(record.model, record.task), code_writer(out)
     # Before hours of coding: the result must not overwrite an input.
     check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
     if ids and not look.files.has_ids:
@@ -111,7 +111,7 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
     """Rebuild INPUT, an image or a network, from the atoms of RUN or of a model file."""
     record = open_record(run)
     with forward_warnings(warn):
-        facts = look_of(record.model).files.reconstruct(record, source, out, stride)
+        facts = look_of(record.model, record.task).files.reconstruct(record, source, out, stride)
     return print_facts(facts, as_json)
 
 
@@ -121,7 +121,7 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
 def inspect(run: Path, as_json: bool) -> int:
     """Show on one screen what RUN has learned, from which inputs, and how far it is."""
     record = open_record(run)
-    look = look_of(record.model)
+    look = look_of(record.model, record.task)
     with making_sense(run):
         # Ten rows fit on a screen together with the facts.
         figures, table = look.quality(record), edited_table(record, 10)

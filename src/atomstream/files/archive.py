@@ -29,8 +29,9 @@ MAGIC = b"\x93ATOMS\r\n"  # not text, and broken by whatever translates line end
 FORMAT = 1
 PREFIX = struct.Struct("<8sIIQ32s")
 DTYPES = {"<f4", "<f8", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1"}
-MOST_ARRAYS = 1000
-MOST_HEADER = 1 << 18  # bytes; long lists are stored as arrays
+# A consensus of 26 ranks with 100 replicates each has 24,000 arrays and a header of 5 MB.
+MOST_ARRAYS = 1 << 15
+MOST_HEADER = 1 << 23  # bytes; long lists are stored as arrays
 CHUNK = 1 << 15
 
 

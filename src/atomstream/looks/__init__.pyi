@@ -16,6 +16,7 @@ from .report import Section as Section
 from .rows import ConvexLook as ConvexLook
 from .rows import RowsLook as RowsLook
 from .series import SeriesLook as SeriesLook
+from .signatures import SignaturesLook as SignaturesLook
 from .tensor import TensorLook as TensorLook
 from .text import TextLook as TextLook
 from .video import VideoLook as VideoLook

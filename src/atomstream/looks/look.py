@@ -241,12 +241,14 @@ def register_look(model: type, look: type[Look]) -> None:
     _REGISTERED[model] = look
 
 
-def look_of(model: Any) -> Look:
+def look_of(model: Any, task: Any = None) -> Look:
     """Return how a model is looked at: as its class was registered, or one that it is derived from.
 
     Parameters
     ----------
     model : estimator
+    task : type of Task, optional
+        The kind of run that it is from, whose own look goes before that of the model.
 
     Raises
     ------
@@ -255,6 +257,9 @@ def look_of(model: Any) -> Look:
     """
     # The nearest class first: a class derived from ours is looked at in our way until it registers
     # one of its own.
+    if task is not None and task.look:
+        own: type[Look] = getattr(looks, task.look)
+        return own()
     for kind in type(model).__mro__:
         if kind in _REGISTERED:
             return _REGISTERED[kind]()

@@ -27,7 +27,7 @@ def n_atoms_of(record: Record) -> int:
     """Return the number of atoms, by which edits know them."""
     # From the table, for what is edited are its rows: clusters of a walk are not atoms of a
     # dictionary.
-    rows = look_of(record.model).table(record, ALL).rows
+    rows = look_of(record.model, record.task).table(record, ALL).rows
     return 1 + max((row[0] for row in rows), default=-1)
 
 
@@ -44,12 +44,14 @@ def edited_table(record: Record, most: int) -> Table:
     """Return the most important atoms as they read with the edits."""
     edits = edits_of(record)
     # With edits all rows are needed: one far down may have been merged into one at the top.
-    return edits.table(look_of(record.model).table(record, ALL if edits.made else most), most)
+    return edits.table(
+        look_of(record.model, record.task).table(record, ALL if edits.made else most), most
+    )
 
 
 def cards_of(record: Record) -> Cards | None:
     """Return the atoms one by one for the report; None where they are not numbered."""
-    look = look_of(record.model)
+    look = look_of(record.model, record.task)
     table = look.table(record, MAX_CARDS)
     if not table.rows:
         return None
@@ -58,7 +60,7 @@ def cards_of(record: Record) -> Cards | None:
 
 def sections_of(record: Record) -> list[Section]:
     """Return the sections of the report, under the headings of their chapters."""
-    look = look_of(record.model)
+    look = look_of(record.model, record.task)
     source = {} if record.settings is None else look.source(record)
     unit = look.unit(record)
     chapters = {
@@ -77,7 +79,7 @@ def sections_of(record: Record) -> list[Section]:
 
 def write_page(record: Record, folder: Path, name: str) -> Path:
     """Write the report of a model that is called ``name``, and return the path of its page."""
-    look, found = look_of(record.model), sections_of(record)
+    look, found = look_of(record.model, record.task), sections_of(record)
     title, facts = f"{look.title} of {name}", look.facts(record)
     return write_report(folder, title, facts, found, cards=cards_of(record))
 
@@ -93,7 +95,7 @@ class CardBuilder:
     """
 
     def __init__(self, record: Record, table: Table) -> None:
-        look, edits = look_of(record.model), edits_of(record)
+        look, edits = look_of(record.model, record.task), edits_of(record)
         n_atoms = edits.n_atoms or n_atoms_of(record)
         self._edits = replace(edits, n_atoms=n_atoms, step=record.n_steps)
         self._table, self._numbers = table, [row[0] for row in table.rows]

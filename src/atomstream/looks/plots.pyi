@@ -38,6 +38,10 @@ from .series import series_change as series_change
 from .series import series_change_data as series_change_data
 from .series import series_forecast as series_forecast
 from .series import series_forecast_data as series_forecast_data
+from .signatures import exposures as exposures
+from .signatures import exposures_data as exposures_data
+from .signatures import mutation_profiles as mutation_profiles
+from .signatures import mutation_profiles_data as mutation_profiles_data
 from .tensor import loadings as loadings
 from .tensor import loadings_data as loadings_data
 from .text import topics as topics

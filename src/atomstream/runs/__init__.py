@@ -20,6 +20,7 @@ TASKS = {
     "network": Kind("network learn", "atomstream.runs.tasks.network:NetworkTask"),
     "series forecast": Kind("series forecast", "atomstream.runs.tasks.series:ForecastTask"),
     "series impute": Kind("series impute", "atomstream.runs.tasks.series:ImputeTask"),
+    "signatures": Kind("signatures", "atomstream.runs.tasks.signatures:SignaturesTask"),
     "tensor": Kind("tensor learn", "atomstream.runs.tasks.tensor:TensorTask"),
     "text": Kind("text topics", "atomstream.runs.tasks.text:TextTask"),
     "video": Kind("video learn", "atomstream.runs.tasks.video:VideoTask"),

@@ -67,6 +67,7 @@ class Task(ABC):
     unit: str = "sample"  # what the learner learns from, such as "row"
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
+    look: ClassVar[str] = ""  # of its runs, where that of the model does not serve
     noted: ClassVar[tuple[str, ...]] = ()  # attributes that a checkpoint keeps
     # The results, and where the task has them.
     reported: ClassVar[Mapping[str, str]] = {
@@ -336,6 +337,7 @@ COUNTS = (
 )
 TEXTS = (
     *("warnings", "settings", "skipped_shards", "skip_reasons", "document_texts"),
+    *("matches", "hypermutated"),
     *("sample_labels", "sample_texts", "time_starts", "series", "labels", "ahead_labels"),
 )
 NOTES = {
@@ -356,6 +358,7 @@ NOTES = {
         *(array("document_places", "n", "iu", at_least=0), array("kept", "n", "iu")),
         *(array("time_documents", "n", "iu", at_least=0), array("changes", "n", "iu", at_least=0)),
         *(array("document_shares", "n k", at_least=0), array("time_shares", "n k")),
+        array("activities", "n k", at_least=0),
         *(array("sample_codes", "n k"), array("sample_values", "...")),
         *(array("courses", "n k"), array("going", "n k", NUMBERS, at_least=0)),
         *(array("observed", "n d"), array("predicted", "n d"), array("ahead", "a n d")),

@@ -48,6 +48,12 @@ class ChannelTable:
     source: str = "The table"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", _numbers(self.values, self.source))
+        if self.values.shape != (len(self.names), len(self.channels)):
+            raise InputError(
+                f"{self.source} has values of shape {self.values.shape} for {len(self.names)} "
+                f"names and {len(self.channels)} channels."
+            )
         for kind, names in (("channel", self.channels), ("sample or signature", self.names)):
             if repeated := {name for name in names if names.count(name) > 1}:
                 raise InputError(f"{self.source} has the {kind} {min(repeated)!r} twice.")
@@ -104,7 +110,7 @@ def read(source: Any) -> ChannelTable:
     if hasattr(source, "obs_names"):
         values = source.X.toarray() if hasattr(source.X, "toarray") else source.X
         names, channels = list(map(str, source.obs_names)), list(map(str, source.var_names))
-        return ChannelTable(_numbers(values, "The AnnData"), names, channels, "The AnnData")
+        return ChannelTable(values, names, channels, "The AnnData")
     columns = list(map(str, source.columns))
     if columns and columns[0] in (HEAD, "Type"):
         channels = [str(channel) for channel in source[source.columns[0]]]
@@ -113,7 +119,7 @@ def read(source: Any) -> ChannelTable:
         channels = [str(channel) for channel in source.index]
     else:
         raise InputError(f"The frame needs a first column {HEAD!r} that names the channels.")
-    return ChannelTable(_numbers(source.to_numpy().T, "The frame"), columns, channels, "The frame")
+    return ChannelTable(source.to_numpy().T, columns, channels, "The frame")
 
 
 def _from_file(path: Path) -> ChannelTable:

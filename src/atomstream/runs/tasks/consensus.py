@@ -148,7 +148,7 @@ class ConsensusTask(RowsTask):
         return f"{reason}; learned from {counted(self._n_samples, 'row')}"
 
 
-def ranks_of(text: str) -> list[int]:
+def ranks_of(text: str, name: str = "atoms") -> list[int]:
     """Return the numbers that a text lists, such as 5-30 or 4,8,12.
 
     Raises
@@ -162,10 +162,10 @@ def ranks_of(text: str) -> list[int]:
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 1 <= first <= last:
             raise ValueError(
-                f"atoms is {text!r:.80}, needed are numbers of atoms such as 5-30 or 4,8,12."
+                f"{name} is {text!r:.80}, needed are numbers of {name} such as 5-30 or 4,8,12."
             )
         # Cut before it is made: 1-999999 should be refused by a sentence, not by memory.
         found |= set(range(first, min(last, first + MOST_RANKS) + 1))
     if len(found) > MOST_RANKS:
-        raise ValueError(f"atoms is {text!r:.80}, at most {MOST_RANKS} numbers can be compared.")
+        raise ValueError(f"{name} is {text!r:.80}, at most {MOST_RANKS} numbers can be compared.")
     return sorted(found)

@@ -1,0 +1,79 @@
+"""De novo extraction of mutational signatures: a consensus of bootstraps that go to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from atomstream.base.checks import RandomSource
+from atomstream.domains.signatures import ChannelTable, check_counts
+from atomstream.estimators.consensus import ConsensusNMF
+from atomstream.estimators.nmf import OnlineNMF
+
+RANKS = range(1, 11)
+
+
+def signature_extractor(n_components: int | Iterable[int] = RANKS, **settings: Any) -> ConsensusNMF:
+    """Return a consensus with the settings for tables of mutations, not fitted.
+
+    Kullback-Leibler is minus the logarithm of the Poisson likelihood up to a constant. Starts are
+    random, for where most samples hold most signatures many factors fit alike, and starts from
+    the data would all end in one corner. The number is the largest all of whose signatures come
+    back, also of counts that are no whole numbers any more because they were capped.
+    """
+    fixed: dict[str, Any] = {"rule": "reproducibility", "bootstrap": True, "to_the_end": True}
+    template = OnlineNMF(loss="kl", init="random")
+    return ConsensusNMF(n_components, model=template, **fixed | settings)
+
+
+def extract_signatures(
+    mutations: ChannelTable,
+    n_components: int | Iterable[int] = RANKS,
+    *,
+    n_replicates: int = 100,
+    n_jobs: int | None = None,
+    random_state: RandomSource = None,
+) -> ConsensusNMF:
+    """Find the signatures in a table of mutations, and how many there are.
+
+    Parameters
+    ----------
+    mutations : ChannelTable
+        Counts, as `atomstream.signatures.read` returns them.
+    n_components : int or iterable of int, default=range(1, 11)
+        The numbers of signatures to compare.
+    n_replicates : int, default=100
+        Bootstraps of the samples for each number.
+    n_jobs : int, optional
+        Threads over replicates; None is one, -1 all.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Returns
+    -------
+    ConsensusNMF
+        Fitted: ``choice_`` says how many signatures come back, and
+        `atomstream.signatures.de_novo` gives them as a table.
+
+    Raises
+    ------
+    InputError
+        For fractions in place of counts, and samples without mutations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import extract_signatures, signatures
+    >>> rng = np.random.default_rng(0)
+    >>> profiles = rng.dirichlet(np.full(12, 0.3), 2)
+    >>> counts = rng.poisson(2000 * rng.dirichlet([1, 1], 60) @ profiles)
+    >>> samples, channels = [f"S{i}" for i in range(60)], [f"channel {i}" for i in range(12)]
+    >>> table = signatures.ChannelTable(counts, samples, channels)
+    >>> model = extract_signatures(table, range(1, 5), n_replicates=10, random_state=0)
+    >>> signatures.de_novo(model, table.channels).names
+    ['CH12A', 'CH12B']
+    """
+    check_counts(mutations)
+    extractor = signature_extractor(
+        n_components, n_replicates=n_replicates, n_jobs=n_jobs, random_state=random_state
+    )
+    return extractor.fit(mutations.values)

@@ -1,0 +1,241 @@
+"""Mutational signatures: profiles in the colours of the field, exposures, the report of a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.base.checks import counted
+from atomstream.domains import signatures
+from atomstream.exceptions import InputError
+from atomstream.io.outputs import Labels
+from atomstream.looks import report
+from atomstream.looks.canvas import BLUE, TEXT, TICK, colour, empty, labelled, plain
+from atomstream.looks.consensus import ConsensusLook, clustergram, rank
+from atomstream.looks.look import FileCoder
+from atomstream.looks.record import Encoded, Record, Table
+from atomstream.looks.report import Section
+from atomstream.looks.rows import largest_features
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The six classes of substitutions and the colours in which the field draws them.
+CLASSES = ("C>A", "C>G", "C>T", "T>A", "T>C", "T>G")
+CLASS_COLORS = ("#1EBFF0", "#050708", "#E62725", "#CBCACB", "#A1CF64", "#EDC8C5")
+CHANNEL = re.compile(r"([ACGT])\[([CT]>[ACGT])\]([ACGT])")
+MAX_NAMED = 60  # samples whose names are written
+WIDTH, HEIGHT = 9.5, 1.7  # inches of a profile
+
+
+class SignatureCoder(FileCoder):
+    """Codes tables of mutations by the exposures to the signatures."""
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return the exposures of the samples of all tables, few signatures in each."""
+        names = record.names or []
+        found = signatures.de_novo(record.model, names)
+        if not names:
+            raise InputError(f"{record.path} is not complete; resume it first.")
+
+        def blocks() -> Iterator[tuple[Labels, NDArray]]:
+            """Yield the names of samples and their exposures, table by table."""
+            for name in inputs:
+                table = signatures.read(name)
+                yield [np.array(table.names, object)], signatures.refit(table, found).values
+
+        return Encoded(len(found.names), blocks(), ("sample",), "signature")
+
+
+class SignaturesLook(ConsensusLook):
+    """The look of signatures that a run has found in a table of mutations."""
+
+    files: ClassVar[FileCoder] = SignatureCoder("a table of mutations")  # type: ignore[assignment]
+    title = "Signatures"
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return share, stability, and the known signatures of each found one."""
+        model, known = record.model, [*record.notes.get("matches", ())]
+        heads = {"code_share": "share of the mutations", "stability": "replicates that have it"}
+        heads["features"] = "known signatures" if known else "largest channels"
+        rows = [
+            (
+                number,
+                float(model.importance_[number]),
+                float(model.stability_[number]),
+                known[number] if known else largest_features(profile, record.names),
+            )
+            for number, profile in enumerate(model.components_[:most])
+        ]
+        return Table("signature", heads, rows)
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the choice, the profiles, the exposures and the clusters."""
+        model, choice, notes = record.model, record.model.choice_, record.notes
+        caption = (
+            f"{choice.reason} Above, the error on hidden entries; below, the share of the "
+            "replicates that have the signatures, on average and the one that fewest have."
+        )
+        found = [Section("choice", "Numbers of signatures", caption, rank(choice))]
+        channels = record.names or [str(i) for i in range(model.n_features_in_)]
+        table = signatures.de_novo(model, channels)
+        caption = "Share of the mutations of each signature by channel, with intervals of 95 %."
+        figure = mutation_profiles(table, intervals=model.intervals_)
+        found.append(Section("profiles", "Signatures", caption, figure))
+        found.append(report.table_section("signatures", "The signatures", self.table(record)))
+        if "activities" in notes:
+            caption = "Mutations of each sample by signature, the samples with most first."
+            if over := [*notes["hypermutated"]]:
+                caption += f" Hypermutated: {', '.join(map(str, over[:20]))}."
+                caption += f" {len(over) - 20} more." if len(over) > 20 else ""
+            figure = exposures(notes["activities"], table.names)
+            found.append(Section("exposures", "Exposures", caption, figure))
+        caption = "Cosines of all signatures of the replicates, cluster by cluster."
+        return [
+            *found,
+            Section("clusters", "Signatures of all replicates", caption, clustergram(model)),
+        ]
+
+    def source(self, record: Record) -> dict[str, Any]:
+        """Return facts on the table."""
+        n_samples, n_channels = record.model.n_samples_seen_, record.model.n_features_in_
+        of = f"{counted(n_samples, 'sample')}, {counted(n_channels, 'channel')}"
+        return {"inputs": report.inputs(record), "table": of}
+
+
+def mutation_profiles_data(
+    table: signatures.ChannelTable,
+) -> tuple[NDArray, list[str], NDArray]:
+    """Return what `mutation_profiles` draws: shares, labels of the channels, their classes.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_rows, n_channels)
+        Of sum one, the channels class by class.
+    labels : list of str
+        The three bases of a channel of substitutions, else its name.
+    classes : ndarray of int of shape (n_channels,)
+        Numbers of the six classes of substitutions; -1 for channels of other kinds.
+    """
+    found = [CHANNEL.fullmatch(channel) for channel in table.channels]
+    shares = table.values / np.maximum(table.values.sum(axis=1, keepdims=True), 1e-300)
+    if not all(match and match[2] in CLASSES for match in found):
+        return shares, list(table.channels), np.full(len(found), -1)
+    keys = [(CLASSES.index(m[2]), m[1], m[3]) for m in found if m]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    labels = [keys[i][1] + CLASSES[keys[i][0]][0] + keys[i][2] for i in order]
+    return shares[:, order], labels, np.array([keys[i][0] for i in order])
+
+
+def mutation_profiles(
+    table: signatures.ChannelTable, *, intervals: tuple[NDArray, NDArray] | None = None
+) -> Figure:
+    """Draw the profiles of signatures or samples, a row for each: the share of every channel.
+
+    Substitutions are drawn in the six colours of the field, with the bases of each channel below
+    the last row.
+
+    Parameters
+    ----------
+    table : ChannelTable
+    intervals : tuple of two ndarrays of shape (n_rows, n_channels), optional
+        Lower and upper ends, in units of the shares and in the order of the table.
+    """
+    shares, labels, classes = mutation_profiles_data(table)
+    figure = empty(WIDTH, HEIGHT * len(shares) + 0.5)
+    grid = figure.subplots(len(shares), 1, sharex=True, squeeze=False)[:, 0]
+    colors = [CLASS_COLORS[number] if number >= 0 else BLUE for number in classes]
+    ends = []
+    for part in intervals or ():
+        ordered, *_ = mutation_profiles_data(_of(table, part))
+        ends.append(100 * ordered * part.sum(axis=1, keepdims=True))
+    for number, (axes, row) in enumerate(zip(grid, shares, strict=True)):
+        places, height = np.arange(len(row)), 100 * row
+        axes.bar(places, height, color=colors, width=0.7)
+        if ends and np.isfinite(ends[0][number]).all():
+            around = np.abs(np.array([height - ends[0][number], ends[1][number] - height]))
+            axes.errorbar(places, height, around, fmt="none", ecolor="0.45", elinewidth=0.6)
+        axes.set_xlim(-0.7, len(row) - 0.3)
+        axes.set_ylim(0, None)
+        axes.set_title(plain(table.names[number]), fontsize=TEXT, loc="left", pad=12)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=TICK)
+        _mark_classes(axes, classes)
+    grid[-1].set_xticks(np.arange(len(labels)), labels, rotation=90, fontsize=5, family="monospace")
+    figure.supylabel("% of the mutations", fontsize=TEXT)
+    return figure
+
+
+def _of(table: signatures.ChannelTable, values: NDArray) -> signatures.ChannelTable:
+    return signatures.ChannelTable(np.asarray(values, float), table.names, table.channels)
+
+
+def _mark_classes(axes: Axes, classes: NDArray) -> None:
+    """Draw a bar with its name above the channels of each class."""
+    for number in np.unique(classes[classes >= 0]):
+        inside = np.flatnonzero(classes == number)
+        left, right = inside[0] - 0.4, inside[-1] + 0.4
+        upper = axes.get_xaxis_transform()  # places along the axis, shares of its height
+        axes.fill_between(
+            [left, right], 1.01, 1.06, color=CLASS_COLORS[number], transform=upper, clip_on=False
+        )
+        middle = (left + right) / 2
+        axes.text(
+            middle, 1.08, CLASSES[number], transform=upper, ha="center", va="bottom", fontsize=TICK
+        )
+
+
+def exposures_data(values: NDArray) -> tuple[NDArray, NDArray]:
+    """Return what `exposures` draws: the order of the samples, and shares of their mutations.
+
+    Returns
+    -------
+    order : ndarray of int of shape (n_samples,)
+        The sample with most mutations first.
+    shares : ndarray of shape (n_samples, n_signatures)
+        In that order.
+    """
+    totals = values.sum(axis=1)
+    order = np.argsort(-totals, kind="stable")
+    return order, values[order] / np.maximum(totals[order], 1e-300)[:, None]
+
+
+def exposures(
+    values: NDArray, names: Sequence[str], samples: Sequence[str] | None = None
+) -> Figure:
+    """Draw the mutations of each sample by signature: their number above, shares below.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_signatures)
+        As of `atomstream.signatures.Exposures`.
+    names : sequence of str
+        Of the signatures.
+    samples : sequence of str, optional
+        Their names are written below, up to 60 of them.
+    """
+    order, shares = exposures_data(values)
+    figure = empty(WIDTH, 4.2)
+    top, bottom = figure.subplots(2, 1, sharex=True)
+    places, width = np.arange(len(order)), 1.0 if len(order) > MAX_NAMED else 0.8
+    for axes, heights in ((top, values[order]), (bottom, 100 * shares)):
+        below = np.zeros(len(order))
+        for number, name in enumerate(names):
+            column = heights[:, number]
+            color = colour(number)
+            axes.bar(places, column, width, bottom=below, color=color, label=plain(name))
+            below += column
+        axes.set_xlim(-0.6, len(order) - 0.4)
+    labelled(top, ylabel="mutations")
+    labelled(bottom, ylabel="% of the mutations")
+    bottom.set_xticks([])
+    if samples is not None and len(samples) <= MAX_NAMED:
+        shown = [plain(str(samples[i])) for i in order]
+        bottom.set_xticks(places, shown, rotation=90, fontsize=TICK)
+    top.legend(frameon=False, fontsize=TICK, loc="upper left", bbox_to_anchor=(1, 1))
+    return figure

@@ -1,0 +1,183 @@
+"""Runs on a table of mutations: signatures, their matches, and exposures of the samples."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from atomstream.base.checks import counted
+from atomstream.base.progress import track
+from atomstream.domains import signatures
+from atomstream.estimators.consensus import ConsensusNMF
+from atomstream.estimators.signature_extraction import signature_extractor
+from atomstream.io.outputs import write_table
+from atomstream.io.source import InputFile
+from atomstream.runs.settings import Settings, checkpoints, option, sets
+from atomstream.runs.task import Pace, Task
+from atomstream.runs.tasks.consensus import ranks_of
+from atomstream.watch.callbacks import History
+
+MOST_KNOWN = 3  # known signatures that a found one is a sum of
+
+
+@dataclass(frozen=True)
+class SignaturesSettings(checkpoints, Settings):
+    """Settings of a run on a table of mutations."""
+
+    TASK = "signatures"
+    ONE_INPUT = "Signatures are learned from one table"
+
+    signatures: str = option("1-10", "Numbers of signatures to compare: 1-10, or 4,8,12, or both.")
+    catalogue: str | None = option(
+        None, "Table of known signatures, to name the found ones and to refit the samples."
+    )
+    cap: bool = option(False, "Scale hypermutated samples down to the limit before learning.")
+    replicates: int = sets(ConsensusNMF, "n_replicates")
+    min_share: float = sets(ConsensusNMF, "min_share")
+    min_cosine: float = sets(ConsensusNMF, "min_cosine")
+    jobs: int = sets(ConsensusNMF, "n_jobs", default=1, free=True)
+
+    def new_model(self) -> ConsensusNMF:
+        """Return the model that will learn."""
+        return signature_extractor(ranks_of(self.signatures, "signatures"), **self.parameters())
+
+    def placed(self, inputs: tuple[str, ...]) -> Self:
+        """Return the same settings with inputs named otherwise, and an absolute catalogue."""
+        made = super().placed(inputs)
+        if self.catalogue is not None:
+            object.__setattr__(made, "catalogue", os.path.abspath(self.catalogue))
+        return made
+
+
+class SignaturesTask(Task):
+    """Bootstraps of several numbers of signatures, learned one number after the other."""
+
+    settings_type = SignaturesSettings
+    summary = "Find mutational signatures and the exposures of samples."
+    help = (
+        "TABLE is tab-separated: channels in rows, named in the first column (MutationType), "
+        "samples in the others; also .gz. The run has signatures.txt, activities.txt, samples.csv "
+        "and ranks.csv; with --catalogue also matches.csv, decomposition.csv and "
+        "known_activities.txt, whose exposures are to the known signatures that the found ones "
+        "are sums of."
+    )
+    argument = "table"
+    goal = None
+    look = "SignaturesLook"
+    reported = {"samples": "_n_samples"}  # noqa: RUF012 - read only
+    model: ConsensusNMF
+    sources: Sequence[InputFile]
+
+    def __init__(self, settings: SignaturesSettings) -> None:
+        super().__init__(settings)
+        files = [*settings.inputs, *([settings.catalogue] if settings.catalogue else [])]
+        self.sources = [InputFile(name) for name in files]
+
+    @cached_property
+    def mutations(self) -> signatures.ChannelTable:
+        """The counts of the samples."""
+        table = signatures.read(self.settings.inputs[0])
+        signatures.check_counts(table)
+        if self.known is not None:
+            self.known.like(table)  # before hours of learning
+        return table
+
+    @cached_property
+    def known(self) -> signatures.ChannelTable | None:
+        """The catalogue; None where none was given."""
+        name = self.settings.catalogue
+        return None if name is None else signatures.read(name)
+
+    @property
+    def position(self) -> tuple[int, ...]:
+        """Whether all numbers were learned, and how many were."""
+        n_done = len(self.model.ensemble_.ranks) if self.learned else 0
+        return int(n_done == len(self._ranks)), n_done
+
+    @property
+    def _ranks(self) -> list[int]:
+        return ranks_of(self.settings.signatures, "signatures")
+
+    def advance(self, pace: Pace) -> None:
+        """Learn the numbers that are left; each is whole before a pause."""
+        table, settings = self.mutations, self.settings
+        counts = (signatures.capped(table) if settings.cap else table).values
+        done = self.model.ensemble_.ranks if self.learned else []
+        left = [rank for rank in self._ranks if rank not in done]
+        for rank in track(left, len(left), "learning"):
+            found = settings.new_model().set_params(n_components=[rank]).fit(counts)
+            found = self.model.joined(found) if self.learned else found
+            self.model = found.set_params(n_components=self._ranks)
+            if pace.rest():
+                break
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Write signatures, exposures and matches as tables."""
+        table, rows = self.mutations, self.model.choice_.table
+        found = signatures.de_novo(self.model, table.channels)
+        exposures = signatures.refit(table, found)
+        found.write(folder / "signatures.txt")
+        exposures.write(folder / "activities.txt")
+        write_table(folder / "ranks.csv", list(rows[0]), (list(row.values()) for row in rows))
+        limit, over = signatures.hypermutated(table)
+        totals = table.values.sum(axis=1).tolist()
+        samples = zip(table.names, totals, exposures.cosine.tolist(), strict=True)
+        heads = ["sample", "mutations", "hypermutated", "cosine"]
+        lines = ([name, total, total > limit, cosine] for name, total, cosine in samples)
+        write_table(folder / "samples.csv", heads, lines)
+        return {
+            "names": np.array(table.channels, object),
+            "activities": exposures.values,
+            "hypermutated": np.array(over, object),
+            "matches": np.array(self._matched(found, folder), object),
+        }
+
+    def _matched(self, found: signatures.ChannelTable, folder: Path) -> list[str]:
+        """Write which known signatures the found ones are; return that in words."""
+        if self.known is None:
+            return []
+        pairs = signatures.match(found, self.known)
+        write_table(folder / "matches.csv", ["signature", "known", "cosine"], pairs)
+        sums = signatures.decompose(found, self.known, MOST_KNOWN)
+        in_words = [
+            " + ".join(f"{share:.0%} {name}" for name, share in zip(s.known, s.shares, strict=True))
+            for s in sums
+        ]
+        rows = [(s.name, words, s.cosine) for s, words in zip(sums, in_words, strict=True)]
+        write_table(folder / "decomposition.csv", ["signature", "known", "cosine"], rows)
+        used = {name for each in sums for name in each.known}
+        places = [i for i, name in enumerate(self.known.names) if name in used]
+        names = [self.known.names[i] for i in places]
+        known = replace(self.known, values=self.known.values[places], names=names)
+        signatures.refit(self.mutations, known).write(folder / "known_activities.txt")
+        return [f"{words} (cosine {cosine:.3f})" for _, words, cosine in rows]
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        if not self.learned:
+            return super().results()
+        choice = self.model.choice_
+        found = {"signatures": choice.rank, "reason": choice.reason, "ranks": choice.table}
+        return super().results() | found
+
+    def advice(self, history: History) -> str | None:
+        """Return what keeps the number of signatures from being trusted."""
+        choice = self.model.choice_
+        if choice.by_reproducibility is None:
+            return "No number has signatures that all come back; take more samples."
+        if len(choice.ranks) > 1 and choice.rank == choice.ranks[-1]:
+            return f"{choice.rank} is the largest number that was tried; try larger ones too."
+        return None
+
+    def headline(self) -> str:
+        """Return what the run came to in a few words."""
+        found = counted(self.model.choice_.rank, "signature")
+        over = signatures.hypermutated(self.mutations)[1]
+        more = f" ({counted(len(over), 'hypermutated sample')}: samples.csv)" if over else ""
+        return f"{found} in {counted(len(self.mutations.names), 'sample')}{more}"

@@ -1,0 +1,176 @@
+"""Runs on tables of mutations: what they find and leave, stops, and how they are looked at."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from commands import refused, run
+from numpy.testing import assert_allclose, assert_array_equal
+
+from atomstream import ConsensusNMF, align, extract_signatures, load, plots, signatures
+from atomstream.runs.folder import RunFolder
+from atomstream.runs.run import Run
+from atomstream.runs.tasks.signatures import SignaturesSettings, SignaturesTask
+
+rng = np.random.default_rng(0)
+CHANNELS = [f"{a}[{m}]{b}" for a in "ACGT" for m in ("C>T", "C>A", "T>G") for b in "ACGT"]
+KNOWN = signatures.ChannelTable(
+    rng.dirichlet(np.full(48, 0.2), 6), [f"K{i}" for i in range(6)], CHANNELS
+)
+SHARES = rng.dirichlet([0.6, 0.6, 0.6], 80)
+BURDENS = np.where(np.arange(80) == 7, 90_000, 3000)[:, None]
+COUNTS = signatures.ChannelTable(
+    rng.poisson(BURDENS * SHARES @ KNOWN.values[:3]), [f"S{i}" for i in range(80)], CHANNELS
+)
+SETTINGS = ("--signatures", "1-4", "--replicates", 10)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("signatures")
+    COUNTS.write(folder / "counts.txt")
+    KNOWN.write(folder / "known.txt")
+    known = ("--catalogue", folder / "known.txt")
+    run("signatures", folder / "counts.txt", *known, *SETTINGS, "--out", folder / "run")
+    return folder
+
+
+def table(path, delimiter=","):
+    with path.open() as file:
+        return list(csv.reader(file, delimiter=delimiter))
+
+
+def test_a_run_is_what_python_finds(folder, room):
+    model = extract_signatures(COUNTS, range(1, 5), n_replicates=10, random_state=0)
+    found = load(folder / "run/model.atoms")
+    assert_array_equal(found.components_, model.components_)
+    assert found.choice_.reason == model.choice_.reason
+    assert found.n_components_ == 3
+    room.share(align(found, KNOWN.values[:3]).similarity.min(), at_least=0.97)
+
+
+def test_tables_are_those_that_the_field_reads(folder):
+    found = signatures.read(folder / "run/signatures.txt")
+    assert found.names == ["CH48A", "CH48B", "CH48C"]
+    assert_allclose(found.values.sum(axis=1), 1)
+    head, *rows = table(folder / "run/activities.txt", "\t")
+    assert head == ["Samples", *found.names]
+    assert [row[0] for row in rows] == COUNTS.names
+    values = np.array([row[1:] for row in rows], float)
+    assert_allclose(values, signatures.refit(COUNTS, found).values, rtol=1e-6, atol=1e-5)
+    matches = table(folder / "run/matches.csv")[1:]
+    assert {known for _, known, _ in matches} == {"K0", "K1", "K2"}
+    sums = table(folder / "run/decomposition.csv")[1:]
+    assert all(float(cosine) > 0.97 for *_, cosine in sums)
+    assert table(folder / "run/known_activities.txt", "\t")[0][0] == "Samples"
+    samples = table(folder / "run/samples.csv")[1:]
+    assert [name for name, _, over, _ in samples if over == "True"] == ["S7"]
+    assert [row[0] for row in table(folder / "run/ranks.csv")[1:]] == ["1", "2", "3", "4"]
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path):
+    settings = SignaturesSettings(
+        (str(folder / "counts.txt"),),
+        signatures="1-4",
+        replicates=10,
+        catalogue=str(folder / "known.txt"),
+    )
+    place = RunFolder(tmp_path / "run")
+    first, joined = Run(place, SignaturesTask(settings)), ConsensusNMF.joined
+
+    def stop(model, other):
+        first.stop("test")
+        return joined(model, other)
+
+    with pytest.MonkeyPatch.context() as patch, place.beginning(settings, first.task.sources):
+        patch.setattr(ConsensusNMF, "joined", stop)
+        assert not first.run(lambda text: None).complete
+    assert load(tmp_path / "run/model.atoms").ensemble_.ranks == [1, 2]
+    run("resume", tmp_path / "run")
+    again, whole = load(tmp_path / "run/model.atoms"), load(folder / "run/model.atoms")
+    for rank in (1, 2, 3, 4):
+        assert_array_equal(again.consensus(rank).atoms, whole.consensus(rank).atoms)
+    assert (tmp_path / "run/matches.csv").read_text() == (folder / "run/matches.csv").read_text()
+
+
+def test_a_run_is_inspected_coded_and_reported_by_the_same_verbs(folder, capsys):
+    run("inspect", folder / "run", "--json")
+    shown = json.loads(capsys.readouterr().out)["signatures"]
+    assert [row["signature"] for row in shown] == [0, 1, 2]
+    assert all("100% K" in row["features"] for row in shown)
+    run("encode", folder / "run", folder / "counts.txt", "--out", folder / "codes.csv")
+    head, *rows = table(folder / "codes.csv")
+    assert head == ["sample", "signature_0", "signature_1", "signature_2"]
+    activities = np.array(
+        [row[1:] for row in table(folder / "run/activities.txt", "\t")[1:]], float
+    )
+    assert_allclose(np.array([row[1:] for row in rows], float), activities, rtol=1e-6, atol=1e-4)
+    run("report", folder / "run")
+    page = (folder / "run/report.html").read_text()
+    assert "Signatures of" in page
+    assert "Hypermutated: S7." in page
+    assert {path.stem for path in (folder / "run/figures").glob("*.png")} >= {
+        "profiles",
+        "exposures",
+    }
+    run("plot", folder / "run")
+
+
+@pytest.mark.parametrize("cap", [True, False])
+def test_hypermutated_samples_weigh_less_where_they_are_capped(folder, tmp_path, cap):
+    flags = ["--cap"] if cap else ["--no-cap"]
+    few = ("--signatures", "3", "--replicates", 4)
+    run("signatures", folder / "counts.txt", *few, *flags, "--out", tmp_path / "run")
+    assert not (tmp_path / "run/matches.csv").exists()
+    held = load(tmp_path / "run/model.atoms").ensemble_.held
+    limit = signatures.hypermutated(COUNTS)[0]
+    assert (held.sum(axis=1).max() <= 1.001 * limit) == cap
+
+
+def test_bad_input_ends_with_a_sentence(folder, tmp_path, capsys):
+    counts, known = folder / "counts.txt", folder / "known.txt"
+    out = ("--out", tmp_path / "new")
+    assert "holds fractions" in refused(capsys, "signatures", known, *out)
+    other = signatures.ChannelTable(KNOWN.values, KNOWN.names, ["A[C>T]N", *CHANNELS[1:]])
+    other.write(tmp_path / "other.txt")
+    sentence = refused(capsys, "signatures", counts, "--catalogue", tmp_path / "other.txt", *out)
+    assert "has the channel 'A[C>T]A', which" in sentence
+    sentence = refused(capsys, "signatures", counts, "--signatures", "0-3", *out)
+    assert "signatures is '0-3', needed are numbers of signatures such as" in sentence
+    assert "There is no" in refused(capsys, "signatures", tmp_path / "gone.txt", *out)
+    empty = COUNTS.values.copy()
+    empty[3] = 0
+    signatures.ChannelTable(empty, COUNTS.names, CHANNELS).write(tmp_path / "empty.txt")
+    sentence = refused(capsys, "signatures", tmp_path / "empty.txt", *out)
+    assert "The sample 'S3' of" in sentence
+    assert "has no mutations; leave it out." in sentence
+
+
+# -- pictures
+
+
+def test_profiles_are_drawn_class_by_class():
+    shares, labels, classes = plots.mutation_profiles_data(COUNTS)
+    assert labels[:5] == ["ACA", "ACC", "ACG", "ACT", "CCA"]
+    assert_array_equal(np.unique(classes), [0, 2, 5])
+    assert (np.diff(classes) >= 0).all()
+    place = CHANNELS.index("C[T>G]G")
+    at = next(
+        i for i, (k, c) in enumerate(zip(labels, classes, strict=True)) if (k, c) == ("CTG", 5)
+    )
+    assert_allclose(shares[:, at], COUNTS.values[:, place] / COUNTS.values.sum(axis=1))
+
+
+def test_other_channels_stay_in_their_order():
+    doublets = signatures.ChannelTable(np.ones((1, 2)), ["a"], ["TT>AA", "AC>CA"])
+    shares, labels, classes = plots.mutation_profiles_data(doublets)
+    assert labels == ["TT>AA", "AC>CA"]
+    assert_array_equal(classes, [-1, -1])
+    assert_allclose(shares, 0.5)
+
+
+def test_exposures_are_drawn_with_the_largest_sample_first():
+    order, shares = plots.exposures_data(np.array([[1.0, 1.0], [6.0, 2.0]]))
+    assert_array_equal(order, [1, 0])
+    assert_allclose(shares, [[0.75, 0.25], [0.5, 0.5]])
