@@ -53,6 +53,7 @@ def rows_of(listed):
 def test_shards_hold_every_row_once_and_any_part_can_be_read(kind, tmp_path):
     listed = shards(write(tmp_path, kind), rows=130)
     assert len(listed) > 3
+    assert repr(listed).startswith(f"<{len(listed)} shards of ")
     assert all(shard.n_rows <= 130 for shard in listed)
     assert listed.n_rows == len(X)
     np.testing.assert_array_equal(rows_of(listed), X)

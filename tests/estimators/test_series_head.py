@@ -127,6 +127,19 @@ def test_alone_every_series_is_forecast_as_if_there_were_no_other():
     assert_allclose(model.predict(24), np.hstack(alone), rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:The honest one-step errors")
+def test_one_wild_value_does_not_ruin_later_forecasts_and_a_move_is_followed(room):
+    """Without a limit the errors are more than 200 times as large 26 rows after the wild value."""
+    for seed in range(3):
+        Y = waves(200, 2, seed)
+        wild, moved = Y.copy(), Y.copy()
+        wild[150, 0] = 5e4
+        moved[140:, 0] += 500
+        plain = error(new().fit(Y[:176]).predict(24), Y[176:])
+        room.ratio(error(new().fit(wild[:176]).predict(24), Y[176:]) / plain, at_most=1.2)
+        room.error(error(new().fit(moved[:150]).predict(6), moved[150:156]), at_most=20)
+
+
 def test_columns_that_are_known_ahead_are_used(room):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((220, 1))

@@ -7,6 +7,7 @@ import numpy as np
 from atomstream import plots
 from atomstream.domains.networks import Motif
 from atomstream.looks.families import families, family_names, family_sections
+from atomstream.looks.network import NetworkLook
 
 
 def star(k, hub):
@@ -51,5 +52,9 @@ def test_families_stand_in_pictures_and_reports():
     assert 7 not in names
     [section] = family_sections(model())
     assert section.facts["family A"] == "5 atoms, share 50%, at 0, 4, 9, 15, 20"
+    network = model()
+    network.importance_ = network.recent_importance_
+    rows = NetworkLook().table(SimpleNamespace(model=network)).rows
+    assert [row[-1].partition(":")[0] for row in rows if row[0] in (1, 5)] == ["A at 4", "B at 2-9"]
     figure = plots.network_atoms(model())
     assert "A at 4" in [axes.get_title() for axes in figure.axes]

@@ -139,6 +139,16 @@ def test_weights_go_to_the_member_with_the_smaller_past_errors(room):
     assert_allclose(weights, 1 / plan.n_members)
 
 
+def test_a_series_that_another_gives_away_is_foreseen(room):
+    """It repeats the other three rows later; a large penalty alone leaves 0.64 and more."""
+    walk = np.cumsum(np.random.default_rng(0).standard_normal(310))
+    rows = np.column_stack([walk[3:], walk[:-3]])
+    _, _, made = followed(Head(), (rows - rows.mean(axis=0)) / rows.std(axis=0))
+    later = (rows[150:, 1] - rows.mean(axis=0)[1]) / rows.std(axis=0)[1]
+    missed = np.sqrt(np.mean((made[150:, 0, 1] - later) ** 2))
+    room.error(missed / np.sqrt(np.mean(np.diff(later) ** 2)), at_most=0.3)
+
+
 def test_a_missing_entry_teaches_nothing_and_its_forecast_stands_for_it():
     rows = ar(50, 1)
     rows[30] = np.nan

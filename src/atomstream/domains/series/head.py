@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.lag_regression import LagRegression, Regressors
-from atomstream.domains.series.levels import Levels
+from atomstream.domains.series.levels import Levels, half_widths
 from atomstream.domains.series.smoothing import ExponentialSmoothing
 
 MEMBERS = ("persistence", "seasonal", "smoothing", "ridge", "codes")
@@ -24,6 +24,11 @@ REACH = 300  # rows after which an error weighs 1/e of the latest, in the weight
 SURE_ERRORS = 8  # errors that the weights of a step need; with fewer the step before counts too
 STEPS_AROUND = 2  # steps on both sides whose errors count for a step
 N_ERRORS = 200  # last errors of each step, for bands
+# A value further from its forecast than FAR times what held 90 % of the last errors is brought
+# nearer; never one that moved by less than the scale of the first rows.
+FAR_FROM, FAR, MIN_LIMIT = 0.9, 8.0, 1.0
+MAX_WILD = 2  # such values in a row
+LIMIT_EVERY = 16  # rows after which the limit is renewed
 TINY = 1e-300
 
 
@@ -132,6 +137,8 @@ class HeadPlan:
             paths=np.full((horizon, n_members + 2, horizon, d), np.nan),
             errors=np.full((N_ERRORS, horizon, d), np.nan),
             sums=np.zeros((3, n_members, horizon, d)),
+            limit=np.full(d, np.nan),
+            n_far=np.zeros(d),
             n_rows=0,
             levels=Levels.unknown(d),
         )
@@ -284,12 +291,13 @@ class HeadPlan:
         horizon, place = self.head.horizon, state.n_rows
         steps = np.arange(horizon)
         made = state.paths[(place - steps) % horizon, :, steps]  # steps first
+        state.errors[place % N_ERRORS] = made[:, -2] - row
+        row = self._limited(state, row)
         errors = np.moveaxis(made - row, 0, 1)
         own, last = errors[:-2] ** 2, errors[-1] ** 2
         judged = ~np.isnan(own + last)
         state.sums *= 1 - 1 / REACH
         state.sums += np.where(judged, np.stack([own, last + 0 * own, 1.0 + 0 * own]), 0.0)
-        state.errors[place % N_ERRORS] = errors[-2]
         before = state.rows
         if len(before):
             for (regression, joint), learned in zip(
@@ -311,6 +319,23 @@ class HeadPlan:
         filled = np.where(np.isnan(row), np.nan_to_num(filled), row)
         state.rows = np.concatenate([before, filled[None]])[-self.reach :]
         state.n_rows += 1
+
+    def _limited(self, state: HeadState, row: NDArray) -> NDArray:
+        """Return a row in which values that are very far from their forecasts are brought nearer.
+
+        One wild value would else decide the weights of members, and what regressions and lags make
+        of the rows to come, for long. From the third in a row on they are believed: the series has
+        moved.
+        """
+        if not state.n_rows % LIMIT_EVERY:
+            width = half_widths(state.errors[:, 0], FAR_FROM)
+            state.limit = np.maximum(FAR * width, MIN_LIMIT)
+        expected = state.paths[state.n_rows % self.head.horizon, -2, 0]
+        off = row - expected
+        far = np.abs(off) > state.limit  # never without a forecast, or while the limit is unknown
+        state.n_far = np.where(far, state.n_far + 1, 0.0)
+        wild = far & (state.n_far <= MAX_WILD)
+        return np.where(wild, expected + np.sign(off) * state.limit, row)
 
     def ahead(self, state: HeadState, horizon: int, known: NDArray, decode: Any) -> NDArray:
         """Return the forecast of the next rows, (horizon, n_series); NaN before the first row."""

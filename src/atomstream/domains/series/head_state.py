@@ -31,6 +31,9 @@ class HeadState:
     sums : ndarray of shape (3, n_members, horizon, n_series)
         Squared errors of members, those of persistence on the same rows, and their number; older
         rows weigh less.
+    limit, n_far : ndarray of shape (n_series,)
+        How far from its forecast a value may lie, NaN if unknown, and how many of the last ones lay
+        further.
     n_rows : int
     levels : Levels
         The units of all this.
@@ -47,6 +50,7 @@ class HeadState:
             array("errors", "errors horizon d", np.float64),
         ),
         array("sums", "3 members horizon d", np.float64, at_least=0, finite=True),
+        *(array("limit", "d", np.float64), array("n_far", "d", np.float64, at_least=0)),
         *(count("n_rows"), part("levels", Levels)),
     )
 
@@ -61,5 +65,7 @@ class HeadState:
     paths: NDArray
     errors: NDArray
     sums: NDArray
+    limit: NDArray
+    n_far: NDArray
     n_rows: int
     levels: Levels
