@@ -24,9 +24,9 @@ REACH = 300  # rows after which an error weighs 1/e of the latest, in the weight
 SURE_ERRORS = 8  # errors that the weights of a step need; with fewer the step before counts too
 STEPS_AROUND = 2  # steps on both sides whose errors count for a step
 N_ERRORS = 200  # last errors of each step, for bands
-# A value further from its forecast than FAR times what held 90 % of the last errors is brought
+# A value further from its forecast than eight times what held 90 % of the last errors is brought
 # nearer; never one that moved by less than the scale of the first rows.
-FAR_FROM, FAR, MIN_LIMIT = 0.9, 8.0, 1.0
+USUAL_SHARE, TIMES_USUAL, MIN_LIMIT = 0.9, 8.0, 1.0
 MAX_WILD = 2  # such values in a row
 LIMIT_EVERY = 16  # rows after which the limit is renewed
 TINY = 1e-300
@@ -328,8 +328,8 @@ class HeadPlan:
         moved.
         """
         if not state.n_rows % LIMIT_EVERY:
-            width = half_widths(state.errors[:, 0], FAR_FROM)
-            state.limit = np.maximum(FAR * width, MIN_LIMIT)
+            width = half_widths(state.errors[:, 0], USUAL_SHARE)
+            state.limit = np.maximum(TIMES_USUAL * width, MIN_LIMIT)
         expected = state.paths[state.n_rows % self.head.horizon, -2, 0]
         off = row - expected
         far = np.abs(off) > state.limit  # never without a forecast, or while the limit is unknown
