@@ -218,7 +218,8 @@ def test_one_mode_starts_and_reseeds_as_online_nmf():
     nmf = OnlineNMF(3, **known).fit(X)
     cp = OnlineCPDictionary(3, init="samples", updater=ONE_SWEEP, **known).fit(X)
     assert_allclose(cp.loadings_[0].T, nmf.components_, atol=1e-9)
-    init = np.random.default_rng(0).random((3, 8)) / 8
+    init = np.random.default_rng(0).random((3, 8))
+    init /= np.linalg.norm(init, axis=1, keepdims=True)  # to which matrix models bring given atoms
     init[1] = 0
     known["coder"] = Auto(tol=0.0)
     nmf = OnlineNMF(3, init=init, **known).fit(X)
