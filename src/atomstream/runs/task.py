@@ -76,13 +76,18 @@ class Task(ABC):
         "steps": "_n_steps",
     }
     live: bool = False  # whether it learns from a stream that can be read only once
-    held_out: Any = None  # rows that are kept out of learning, for the history
+    holdout: Any = None  # a `Holdout`, where some rows are kept out of learning
     model: Any
     sources: Sequence[Input]
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
         self.model = settings.new_model()
+
+    @property
+    def held_out(self) -> Any:
+        """Rows that are kept out of learning, for the history."""
+        return None if self.holdout is None else self.holdout.rows
 
     @property
     def learned(self) -> bool:
@@ -126,7 +131,8 @@ class Task(ABC):
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
-        return {"position": list(self.position), **{n: getattr(self, n) for n in self.noted}}
+        known = {"position": list(self.position), **{n: getattr(self, n) for n in self.noted}}
+        return known if self.holdout is None else known | {"holdout": self.holdout.notes()}
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint, with the settings that may have changed since."""
@@ -136,6 +142,8 @@ class Task(ABC):
         # learned.
         self.model = model.set_params(**self.settings.parameters(free=True))
         vars(self).update({name: notes[name] for name in self.noted})
+        if self.holdout is not None:
+            self.holdout.restore(notes["holdout"])
 
     def tallies(self) -> dict[str, int]:
         """Return counts for the log, by their names."""

@@ -246,11 +246,6 @@ class RowsTask(PassesTask):
         self.unit = self.sources[0].unit
         self.names = next((source.names for source in self.sources if source.names), None)
 
-    @property
-    def held_out(self) -> Any:
-        """Rows that are kept out of learning."""
-        return self.holdout.rows
-
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done; None for standard input that has not ended."""
@@ -263,7 +258,6 @@ class RowsTask(PassesTask):
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         return super().notes() | {
-            "holdout": self.holdout.notes(),
             "names": None if self.names is None else np.array(self.names, object),
             "shape": None if self.sources[0].shape is None else list(self.sources[0].shape),
             "deviation": self.sources[0].deviation,
@@ -279,7 +273,6 @@ class RowsTask(PassesTask):
             )
         self.names = names
         super().restore(model, notes)
-        self.holdout.restore(notes["holdout"])
 
     def batch_of(self, piece: Piece) -> Any:
         """Return the rows that are not held out; None where all are."""

@@ -64,7 +64,7 @@ class ShardsTask(Task):
         self._at, self._epoch, self.horizon = Position(), 0, float("inf")
         self._skipped: list[tuple[str, str]] = []
         self.report, self.n_rounds = RoundsReport(), 0
-        self._holdout = Holdout(settings.holdout, settings.seed)
+        self.holdout = Holdout(settings.holdout, settings.seed)
         self._pace: Pace | None = None
         self._stops = False
 
@@ -83,7 +83,6 @@ class ShardsTask(Task):
         """Return what a checkpoint keeps beside the model."""
         names, reasons = ([pair[i] for pair in self._skipped] for i in (0, 1))
         return super().notes() | {
-            "holdout": self._holdout.notes(),
             "skipped_shards": np.array(names, object),
             "skip_reasons": np.array(reasons, object),
             "rounds": self._figures(),
@@ -95,12 +94,6 @@ class ShardsTask(Task):
         self._epoch, self._at = notes["position"][0], Position(*notes["position"][1:])
         pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
         self._skipped = [(str(name), str(reason)) for name, reason in pairs]
-        self._holdout.restore(notes["holdout"])
-
-    @property
-    def held_out(self) -> Any:
-        """Rows that are kept out of learning."""
-        return self._holdout.rows
 
     def _hold_out(self) -> None:
         """Read the rows to be kept out, but those that a round will complain about."""
@@ -111,7 +104,7 @@ class ShardsTask(Task):
             with suppress(InputError):
                 X = rows_at(self._shards, int(rows[0]), len(rows))
                 good = ~settings.bad_rows(X)
-                self._holdout.take(X[good], rows[good])
+                self.holdout.take(X[good], rows[good])
 
     def advance(self, pace: Pace) -> None:
         """Play the rounds that are left, in all passes."""
@@ -122,7 +115,7 @@ class ShardsTask(Task):
         if not any(self.position):
             self._hold_out()
         # Workers leave out these rows by their numbers; which they are was drawn before, here.
-        learned = without_rows(self._shards, self._holdout.keys.astype(int))
+        learned = without_rows(self._shards, self.holdout.keys.astype(int))
         while not self.complete and not self._stops:
             bar: Any = pace.bar("learning")
             with callbacks_set(self.model, _Watching(self, bar), bar):
