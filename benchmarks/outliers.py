@@ -3,8 +3,9 @@
 python benchmarks/outliers.py     # writes results/outliers-<generator>.json
 
 X = HD + noise + S, S uniform between two signs of an amplitude on a share of the entries, then
-clipped from below at 1e-8 (the paper's recipe also from above at 4,000). Measured is the root mean
-squared error against HD of 300 rows that atoms were not learned from, and the median over rows.
+clipped from below at 1e-8, the paper's recipe also from above at 4,000, days at 1,500. Measured is
+the root mean squared error against HD of 300 rows that atoms were not learned from, and the median
+over rows.
 
 Methods that make no atoms (robust PCA, GoDec, robust NMF, alternating projections) are given these
 rows, outliers and all, together with the others: they have seen them. GoDec is told the rank and
@@ -23,7 +24,7 @@ import time
 from itertools import islice
 
 import numpy as np
-from benchmark_records import save
+from benchmark_records import load, save
 
 N_ROWS, N_UNSEEN, SHARES = 1_000, 300, (0.0, 0.05, 0.15, 0.30)
 EPOCHS, WARM_UP_PASSES = 10, 50
@@ -59,7 +60,35 @@ def bumps(n, rng):
     return clean * (50 / clean.mean()), atoms, 600.0, None, 3.0
 
 
-GENERATORS = {"paper": paper, "gamma": gamma, "dense": dense, "bumps": bumps}
+def levels(n, rng):
+    """Return profiles of few levels each, weights of sum one times a size, of mean 20."""
+    atoms = np.zeros((10, 180))
+    for atom in atoms:
+        edges = np.sort(rng.choice(np.arange(1, 180), rng.integers(3, 7), replace=False))
+        for part in np.split(np.arange(180), edges):
+            atom[part] = rng.choice([0.05, 0.5, 1.0, 3.0])
+    sizes = rng.lognormal(0, 0.6, (n, 1))
+    clean = sizes * rng.dirichlet(np.full(10, 0.4), n) @ atoms
+    return clean * (20 / clean.mean()), atoms, 200.0, None, 1.0
+
+
+def days(n, rng):
+    """Return smooth daily curves of quarter hours, dense and alike, of mean 200."""
+    hours = np.arange(96) / 4
+    peaks, narrow = rng.uniform(0, 24, (8, 1)), rng.uniform(1, 4, (8, 1))
+    atoms = 0.2 + np.exp(narrow * (np.cos(2 * np.pi * (hours - peaks) / 24) - 1))
+    clean = rng.gamma(2.0, 1, (n, 8)) @ atoms
+    return clean * (200 / clean.mean()), atoms, 1500.0, 1500.0, 5.0
+
+
+GENERATORS = {
+    "paper": paper,
+    "gamma": gamma,
+    "dense": dense,
+    "bumps": bumps,
+    "levels": levels,  # the last two: nothing was chosen by them
+    "days": days,
+}
 
 
 def robust_pca(X, share, rank):
@@ -136,6 +165,7 @@ RIVALS = {
     "robust NMF": robust_nmf,
     "alternating projections": alternating,
 }
+KEPT = (*RIVALS, "batch Huber")
 
 
 def huber_atoms(X, rank, delta, n_rounds):
@@ -152,8 +182,8 @@ def errors(found, clean):
     return {"rmse": float(np.sqrt((rows**2).mean())), "median": float(np.median(rows))}
 
 
-def study(make, share, seed, n_rounds):
-    """Return the errors of all contenders, and seconds of a busy machine."""
+def study(make, share, seed, n_rounds, kept):
+    """Return the errors of all contenders, and seconds of a busy machine; some may be kept."""
     from atomstream import OnlineNMF
 
     rng = np.random.default_rng(seed)
@@ -162,7 +192,7 @@ def study(make, share, seed, n_rounds):
     wrong = rng.random(clean.shape) < share
     X = np.clip(plain + wrong * rng.uniform(-amplitude, amplitude, clean.shape), FLOOR, cap)
     plain, rank, truth = np.clip(plain, FLOOR, cap), len(atoms), clean[N_ROWS:]
-    report = {}
+    report = dict(kept)  # what another commit has measured on the same rows
 
     def note(name, began, found):
         report[name] = {**errors(found, truth), "seconds": time.perf_counter() - began}
@@ -182,6 +212,8 @@ def study(make, share, seed, n_rounds):
     began = time.perf_counter()
     holder = OnlineNMF.from_components(atoms, loss="trimmed")
     note("true atoms", began, holder.clean(X[N_ROWS:]))
+    if kept:
+        return report
     began = time.perf_counter()
     found = huber_atoms(X[:N_ROWS], rank, 0.7 * clean.std(), n_rounds)
     holder = OnlineNMF.from_components(found, loss="trimmed")
@@ -199,14 +231,27 @@ def main():
     parser.add_argument("generators", nargs="*", default=list(GENERATORS), help="Which ones.")
     parser.add_argument("--seed", type=int, default=1, help="Seed of the data (default: 1).")
     parser.add_argument("--rounds", type=int, default=1_500, help="Of batch Huber.")
+    parser.add_argument(
+        "--keep", action="store_true", help="Leave rivals, with batch Huber, as recorded."
+    )
     options = parser.parse_args()
     for name in options.generators:
         report = {"rows": N_ROWS, "rounds": options.rounds, "shares": {}}
+        old, known = recorded(name) if options.keep else ({}, {})
+        if options.keep:
+            report["rivals of commit"] = old
         for share in SHARES:
             print(f"-- {name}, {share:.0%}", flush=True)
-            found = study(GENERATORS[name], share, options.seed, options.rounds)
+            kept = {rival: known[str(share)][rival] for rival in KEPT} if known else {}
+            found = study(GENERATORS[name], share, options.seed, options.rounds, kept)
             report["shares"][str(share)] = found
             save(f"outliers-{name}", report)
+
+
+def recorded(name):
+    """Return the commit of the rivals of a record, and its shares."""
+    record = load(f"outliers-{name}")
+    return record["results"].get("rivals of commit", record["commit"]), record["results"]["shares"]
 
 
 if __name__ == "__main__":

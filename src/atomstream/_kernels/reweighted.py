@@ -10,6 +10,10 @@ from atomstream._kernels.compile import inlined, kernel
 SWEEPS_PER_SOLVE = 4  # sweeps find the support, and crawl where atoms are alike
 MIN_PIVOT = 1e-10  # of the diagonal; entries below depend on the others and are left to sweeps
 NORMAL = 1.4826  # standard deviations of a normal variable in its median absolute value
+FIRST, FALL = 8.0, 0.7  # deviations at which an entry counts a quarter, and how they fall
+N_HARD = 2  # last fits, with entries beyond the threshold dropped
+DEVIATIONS = 3.0  # in a threshold, or nearly: moves are compared with a scale
+FAR = 3.0  # as of `losses.robust_scales`
 
 
 @kernel
@@ -25,12 +29,12 @@ def encode(codes, X, seen, atoms, penalty, limits):  # type: ignore[no-untyped-d
         What was observed.
     atoms : ndarray of shape (n_components, n_features)
     penalty : (l1, l2, low, high)
-    limits : (n_falls, fall, n_trims, n_sweeps, small, threshold, deviations)
+    limits : (n_falls, fall, n_trims, n_sweeps, small, least, deviations)
         Reweightings, what the floor is multiplied by from one to the next, trims, sweeps of
-        coordinate descent for each, the share of the floor below which moves end the sweeps, and
-        the threshold; where that is 0, ``deviations`` times the scale of the row.
+        coordinate descent for each, the share of the floor below which moves end the sweeps, the
+        least threshold, and the deviations of the row's own errors that may exceed it.
     """
-    n_falls, fall, n_trims, n_sweeps, small, threshold, deviations = limits
+    n_falls, fall, n_trims, n_sweeps, small, least, deviations = limits
     r, d = atoms.shape
     gram, linear, weighted = np.empty((r, r)), np.empty(r), np.empty((r, d))
     work = (gram, linear, weighted, np.empty((r, r)), np.empty(r), np.empty(r, np.int64))
@@ -50,11 +54,18 @@ def encode(codes, X, seen, atoms, penalty, limits):  # type: ignore[no-untyped-d
                     for f in range(d):
                         weights[f] = bound / max(errors[f], bound) if there[f] else 0.0
                 else:
-                    wide = 2.0 ** max(0, 2 - (turn - n_falls - 1))
-                    bound = wide * (threshold if threshold > 0 else deviations * scale)
+                    bound = max(least, deviations * scale)
+                    last = turn > n_falls + n_trims - N_HARD
+                    # Weights that fall smoothly bring entries back that would be dropped for good.
+                    floor = FIRST * scale if turn == n_falls + 1 else FALL * floor
+                    wide = max(floor, least if least > 0 else bound, tiny)
                     for f in range(d):
-                        weights[f] = 1.0 if there[f] and errors[f] <= max(bound, tiny) else 0.0
-                    bound /= deviations
+                        weights[f] = 0.0
+                        if there[f] and last:
+                            weights[f] = 1.0 if errors[f] <= max(bound, tiny) else 0.0
+                        elif there[f]:
+                            weights[f] = 1 / (1 + (errors[f] / wide) ** 2) ** 2
+                    bound /= DEVIATIONS
             else:
                 bound = np.abs(x).mean()
             _fit(h, x, weights, atoms, penalty, work, n_sweeps, small * bound)
@@ -76,7 +87,14 @@ def _errors(errors, sizes, h, x, there, atoms):  # type: ignore[no-untyped-def]
         if there[f]:
             sizes[n] = errors[f]
             n += 1
-    return NORMAL * np.median(sizes[:n]) if n else 0.0
+    if not n:
+        return 0.0
+    limit, kept = FAR * NORMAL * np.median(sizes[:n]), 0
+    for f in range(n):
+        if sizes[f] <= limit:
+            sizes[kept] = sizes[f]
+            kept += 1
+    return NORMAL * np.median(sizes[:kept])
 
 
 @inlined

@@ -32,15 +32,16 @@ class Trimming(Coder):
 
     Codes first minimise sums of absolute errors: entry j weighs :math:`\min(1, f / |e_j|)`, as
     under Huber's loss, and f falls from the row's median error to its robust scale. That keeps what
-    few large entries pull away. Then entries beyond the threshold are dropped and the rest is
-    fitted exactly, a few times over. Each row is coded by itself alone.
+    few large entries pull away. Then weights :math:`(1 + e_j^2/c^2)^{-2}`, c falling to the
+    threshold, give back good entries that lay beyond it, and at last entries beyond are dropped and
+    the rest is fitted exactly. Each row is coded by itself alone.
 
     Parameters
     ----------
     n_falls : int, default=20
         Reweightings.
-    n_trims : int, default=5
-        Fits to the entries within the threshold.
+    n_trims : int, default=10
+        Fits after them, the last two to the entries within the threshold.
     n_jobs : int, default=1
         Threads over blocks of rows.
     tol : float, {"log", "root"} or callable, optional
@@ -52,7 +53,7 @@ class Trimming(Coder):
     """
 
     n_falls: int = 20
-    n_trims: int = 5
+    n_trims: int = 10
     n_jobs: int = 1
     tol: Any = None
     handles_mask: ClassVar[bool] = True
@@ -102,10 +103,10 @@ class Trimming(Coder):
 
         atoms = dictionary.atoms().astype(np.float64)
         # What is far off while learning is trimmed, and comes back in a later pass.
-        effort = (15, 0.65, 4, 20, 3e-3) if rough else (self.n_falls, FALL, self.n_trims, 40, 1e-3)
+        effort = (15, 0.65, 6, 20, 3e-3) if rough else (self.n_falls, FALL, self.n_trims, 40, 1e-3)
         if start is not None:
             effort = (0, 1.0, *effort[2:])
-        limits = (*effort, float(loss.threshold), float(loss.deviations))
+        limits = (*effort, *loss.limits)
         nearest = min(max(0.0, form[2]), form[3])
         codes = np.full((len(X), len(atoms)), nearest) if start is None else start.astype(float)
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.coders import ActiveSet, ProjectedGradient
+from atomstream.coders.tolerances import RootTolerance
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions, Whole
@@ -26,21 +27,24 @@ from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding, starting_atoms
 from atomstream.updates.trimmed_descent import robust_scale
 
-# Thresholds in robust deviations that the schedules begin with. Large outliers among like rows need
-# a narrow one, sparse atoms and few outliers a wide one: no single one serves all data.
-WIDE = (40.0, 20.0, 12.0, 8.0, 5.0, 3.5)
-N_FALLS, N_LAST = 80, 30  # alternations while the threshold falls, and at its end
-N_PASSES, ROWS_PER_BATCH = 50, 32  # over the cleaned rows
-MAX_BUFFER = 4096  # rows that a start is made from
-ROWS_PER_ATOM = 10  # that a stream keeps before it starts
+# Robust deviations at which an entry counts a quarter, while a low rank is found: from one fit to
+# the next they fall. Rows that are alike need a narrow beginning, sparse codes a wide one.
+BEGINNINGS, NARROW = (3.0, 10.0), 1.5
+N_FALLS, N_LAST = 20, 5  # fits with falling weights, and with trimmed entries
+MAX_NUMBERS = 2**22  # held at a time for the Gram matrices of rows
+RIDGE = 1e-6  # of the mean diagonal of a Gram matrix
+TINY = np.finfo(float).tiny
+N_PASSES, ROWS_PER_BATCH = 50, 64  # over the cleaned rows
+MIN_ROWS, ROWS_PER_ATOM, MAX_ROWS = 1024, 10, 4096  # that a start is made from
 LOST = 5.0  # times the median scale of the rows: those beyond were not explained by the low rank
 
 
 def n_warm_up_rows(n_components: int, n_rows: float) -> int:
     """Return how many rows a start is made from, of data of this size or of a stream (inf)."""
-    if np.isinf(n_rows):
-        return min(ROWS_PER_ATOM * n_components, MAX_BUFFER)
-    return min(int(n_rows), MAX_BUFFER)
+    wanted = ROWS_PER_ATOM * n_components
+    if np.isfinite(n_rows):
+        wanted = min(int(n_rows), max(wanted, MIN_ROWS))
+    return min(wanted, MAX_ROWS)
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
@@ -126,11 +130,9 @@ def _learned(
     atoms = plain.objective.atoms
     start = Rows(starting_atoms(batch, n_components, "samples", penalty=atoms, rng=rng))
     memory = plain.statistics.start(*start.shape, plain.objective.loss)
-    state, clock = State(start, memory, Usage(n_components)), Clock(Power())
-    weights: Any = batch.weights
-    for epoch in range(N_PASSES):
-        clock.horizon = batch.mass if epoch else np.inf
-        clock.accuracy = max(0.2 / (1 + epoch), 1e-2)
+    state, clock = State(start, memory, Usage(n_components)), Clock(Power(), RootTolerance())
+    clock.horizon, weights = batch.mass, np.asarray(batch.weights)
+    for _ in range(N_PASSES):
         order = rng.permutation(n_rows)
         cuts = [order[at : at + ROWS_PER_BATCH] for at in range(0, n_rows, ROWS_PER_BATCH)]
         batches = (Batch(batch.X[cut], weights[cut]) for cut in cuts)
@@ -141,21 +143,44 @@ def _learned(
 def clean_rows(
     X: NDArray, mask: NDArray | None, rank: int, deviations: float, rng: np.random.Generator
 ) -> _Cleaned:
-    """Return rows without their outliers, by the schedule that ends with the smallest loss.
+    """Return a low rank of rows, and which of their entries are not of it.
 
-    That is the trimmed loss at the smallest scale of all: a scale alone, a median, does not see
-    good entries that are dropped.
+    Of the beginnings it is the one that ends with the smallest trimmed loss, at the smallest scale
+    of all: a scale alone does not see good entries that are dropped.
     """
     rank = min(rank, *X.shape)
     seen = np.ones(X.shape, bool) if mask is None else mask
-    first = _one_direction(X, seen)
-    seed = rng.integers(2**63)
-    tried = [
-        _fallen(X, seen, first, rank, (wide, deviations), np.random.default_rng(seed))
-        for wide in WIDE
-    ]
+    low = _one_direction(X, seen)
+    basis = _first_basis(np.where(seen, X - low, 0.0), low, rank, rng)
+    tried = [_fallen(X, seen, low, basis, (wide, deviations)) for wide in BEGINNINGS]
     limit = deviations * min(one.scale for one in tried)
     return min(tried, key=lambda one: float(np.minimum(np.abs(X - one.low), limit)[seen].sum()))
+
+
+def _fallen(
+    X: NDArray, seen: NDArray, low: NDArray, basis: NDArray, ends: tuple[float, float]
+) -> _Cleaned:
+    r"""Fit codes and basis in turn, each row and each feature by weights of its own.
+
+    These are :math:`(1 + e^2/c^2)^{-2}` (Geman, McClure), c falling, then 1 within the threshold
+    and 0 beyond. Filling in what weighs less, instead of solving, stays where outliers led to.
+    """
+    (first, deviations), scale = ends, 0.0
+    outliers = np.zeros(X.shape, bool)
+    for step in range(N_FALLS + N_LAST + 1):
+        errors = np.abs(X - low)
+        scale = float(robust_scales(errors[seen][None])[0, 0]) if seen.any() else 0.0
+        outliers = seen & (errors > deviations * scale)
+        if step == N_FALLS + N_LAST:
+            break
+        weights = np.where(seen & ~outliers, 1.0, 0.0)
+        if step < N_FALLS:
+            wide = first * (NARROW / first) ** (step / N_FALLS) * max(scale, TINY)
+            weights = np.where(seen, 1 / (1 + (errors / wide) ** 2) ** 2, 0.0)
+        codes = _fitted(X, weights, basis)
+        basis = _fitted(X.T, weights.T, codes.T).T
+        low, basis = codes @ basis, np.linalg.qr(basis.T)[0].T
+    return _Cleaned(low, outliers | ~seen, scale)
 
 
 def _one_direction(X: NDArray, seen: NDArray) -> NDArray:
@@ -173,31 +198,28 @@ def _one_direction(X: NDArray, seen: NDArray) -> NDArray:
     return np.outer(sizes, median)
 
 
-def _fallen(
-    X: NDArray,
-    seen: NDArray,
-    low: NDArray,
-    rank: int,
-    ends: tuple[float, float],
-    rng: np.random.Generator,
-) -> _Cleaned:
-    """Alternate between a low rank and what lies beyond a threshold that falls."""
-    wide, narrow = ends
-    basis = rng.standard_normal((X.shape[1], rank))
-    start = np.where(seen, X - low, 0.0)
-    row = np.abs(low).sum(axis=0)
+def _first_basis(errors: NDArray, low: NDArray, rank: int, rng: np.random.Generator) -> NDArray:
+    """Return orthonormal rows near the first direction and those of the clipped errors."""
+    basis = rng.standard_normal((errors.shape[1], rank))
+    limit = BEGINNINGS[0] * NORMAL * float(np.median(np.abs(errors)))
+    clipped, row = np.clip(errors, -limit, limit), np.abs(low).sum(axis=0)
     for _ in range(2):
-        basis = start.T @ (start @ basis)
+        basis = clipped.T @ (clipped @ basis)
         basis[:, 0] = row if row.any() else basis[:, 0]
         basis, _ = np.linalg.qr(basis)
-    for step in range(N_FALLS + N_LAST + 1):
-        errors = np.abs(X - low)
-        scale = NORMAL * float(np.median(errors[seen])) if seen.any() else 0.0
-        wanted = wide * (narrow / wide) ** min(step / N_FALLS, 1.0)
-        outliers = errors > wanted * scale
-        if step == N_FALLS + N_LAST:
-            break
-        filled = np.where(seen & ~outliers, X, low)
-        basis, _ = np.linalg.qr(filled.T @ (filled @ basis))
-        low = (filled @ basis) @ basis.T
-    return _Cleaned(low, outliers | ~seen, scale)
+    return basis.T
+
+
+def _fitted(X: NDArray, weights: NDArray, rows: NDArray) -> NDArray:
+    """Return the codes of weighted least squares, each row of X by its own weights."""
+    rank, width = rows.shape
+    codes, size = np.empty((len(X), rank)), max(1, MAX_NUMBERS // (rank * max(rank, width)))
+    for cut in range(0, len(X), size):
+        block = slice(cut, cut + size)
+        grams = (weights[block, None, :] * rows) @ rows.T
+        # Fewer entries than atoms may be left of a row.
+        least = RIDGE * np.trace(grams, axis1=1, axis2=2) / rank + TINY
+        grams[:, range(rank), range(rank)] += least[:, None]
+        sides = (weights[block] * X[block]) @ rows.T
+        codes[block] = np.linalg.solve(grams, sides[:, :, None])[:, :, 0]
+    return codes

@@ -13,6 +13,8 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.losses.base import Entrywise, Loss, _double
 
 NORMAL = 1.4826  # standard deviations of a normal variable in its median absolute value
+FAR = 3.0  # robust deviations beyond which an error does not count for the scale
+OWN_SHARE = 0.6  # of a row's own scale: what the running one is at least, for this row
 MIN_ERROR_SHARE = 1e-6  # errors below this share of the data have the weight of that share
 
 
@@ -124,7 +126,9 @@ class Trimmed(Entrywise):
 
     Entries beyond the threshold pull neither at codes nor at atoms. The threshold is given, or a
     number of robust deviations: of the running scale of the stream, which travels with the
-    dictionary, and without one (atoms that were given) of the row's own errors.
+    dictionary, or of 0.6 times that of the row's own errors where this is larger, for a row that
+    the atoms do not explain is not made of outliers alone. Without a running scale (atoms that were
+    given) of the row's own errors.
 
     Parameters
     ----------
@@ -133,13 +137,20 @@ class Trimmed(Entrywise):
     deviations : float, default=3.0
         Robust deviations, 1.4826 times the median absolute error, beyond which an entry is an
         outlier.
+    scale : float, default=0.0
+        The running scale; `at` takes it from the dictionary.
     """
 
     threshold: float = 0.0
     deviations: float = 3.0
+    scale: float = 0.0
     robust: ClassVar[bool] = True
     trims: ClassVar[bool] = True
-    BOUNDS: ClassVar = {"threshold": number(), "deviations": number(above=True)}
+    BOUNDS: ClassVar = {
+        "threshold": number(),
+        "deviations": number(above=True),
+        "scale": number(),
+    }
 
     @property
     def convex(self) -> bool:
@@ -147,17 +158,23 @@ class Trimmed(Entrywise):
         return False
 
     def at(self, dictionary: Dictionary) -> Trimmed:
-        """Return the loss with the threshold that the scale of a dictionary gives."""
-        scale = getattr(dictionary, "scale", None)
-        if self.threshold or not scale:
-            return self
-        return replace(self, threshold=self.deviations * scale)
+        """Return the loss at the running scale of a dictionary."""
+        return replace(self, scale=getattr(dictionary, "scale", None) or 0.0)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least threshold, and the deviations of a row's own errors that may exceed it."""
+        if self.threshold:
+            return float(self.threshold), 0.0
+        own = OWN_SHARE if self.scale else 1.0
+        return float(self.deviations * self.scale), float(own * self.deviations)
 
     def thresholds(self, errors: NDArray, mask: NDArray | None = None) -> NDArray:
         """Return the threshold of each row, (n_samples, 1), given its errors."""
-        if self.threshold:
-            return np.full((len(errors), 1), self.threshold)
-        return self.deviations * robust_scales(errors, mask)
+        least, own = self.limits
+        if not own:
+            return np.full((len(errors), 1), least)
+        return np.maximum(least, own * robust_scales(errors, mask))
 
     def value(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return the loss of each row, in float64."""
@@ -182,13 +199,17 @@ class Trimmed(Entrywise):
 
 
 def robust_scales(errors: NDArray, mask: NDArray | None = None) -> NDArray:
-    """Return 1.4826 times the median absolute error of each row, (n_samples, 1)."""
+    """Return the robust standard deviation of the errors of each row, (n_samples, 1).
+
+    That is 1.4826 times the median absolute error of those within three such deviations of all:
+    of all alone it would be 1.6 times too large where 30 % are outliers.
+    """
     sizes = np.abs(errors)
-    if mask is None:
-        return NORMAL * np.median(sizes, axis=1, keepdims=True)
-    seen = mask.any(axis=1)
+    seen = np.ones(sizes.shape, bool) if mask is None else mask
     scales = np.zeros((len(sizes), 1))
-    scales[seen] = NORMAL * np.nanmedian(
-        np.where(mask[seen], sizes[seen], np.nan), axis=1, keepdims=True
-    )
+    for _ in range(2):
+        some = seen.any(axis=1)
+        kept = np.where(seen[some], sizes[some], np.nan)
+        scales[some] = NORMAL * np.nanmedian(kept, axis=1, keepdims=True)
+        seen = seen & (sizes <= FAR * scales)
     return scales

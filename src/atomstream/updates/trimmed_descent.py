@@ -12,7 +12,8 @@ import scipy.sparse as sp
 
 from atomstream.base.fixed import Fixed
 from atomstream.coders.trimming import Trimming
-from atomstream.losses.robust import MIN_ERROR_SHARE, NORMAL
+from atomstream.losses import robust_scales
+from atomstream.losses.robust import MIN_ERROR_SHARE
 from atomstream.memory.trimmed import TrimmedSums
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
@@ -25,9 +26,9 @@ from atomstream.updates.block_coordinate import BlockCoordinate
 class TrimmedDescent(Updater[Any]):
     """Sweep over the atoms as `BlockCoordinate`, and move the scale towards that of the batch.
 
-    The scale is 1.4826 times the median absolute error of the observed entries, trimmed ones
-    included, so that it cannot shrink by its own trimming; it moves by the weight of the batch.
-    With a threshold that is given it is not used.
+    The scale is that of all observed entries (`losses.robust_scales`), trimmed ones included, so
+    that it cannot shrink by its own trimming; it moves by the weight of the batch. With a threshold
+    that is given it is not used.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class TrimmedDescent(Updater[Any]):
 
 
 def robust_scale(batch: Batch, codes: Any, dictionary: Any) -> float:
-    """Return 1.4826 times the median absolute error of the observed entries of a batch."""
+    """Return the robust standard deviation of the errors of the observed entries of a batch."""
     X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
     errors = np.abs(X - dictionary.decode(codes.values))
     seen = np.ones(X.shape, bool) if batch.mask is None else batch.mask
@@ -80,4 +81,4 @@ def robust_scale(batch: Batch, codes: Any, dictionary: Any) -> float:
         return 0.0
     # Where data are fitted exactly rounding would be trimmed.
     least = MIN_ERROR_SHARE * float(np.abs(X[counts]).mean())
-    return max(NORMAL * float(np.median(errors[counts])), least)
+    return max(float(robust_scales(errors[counts][None])[0, 0]), least)
