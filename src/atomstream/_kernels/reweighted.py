@@ -10,10 +10,10 @@ from atomstream._kernels.compile import inlined, kernel
 SWEEPS_PER_SOLVE = 4  # sweeps find the support, and crawl where atoms are alike
 MIN_PIVOT = 1e-10  # of the diagonal; entries below depend on the others and are left to sweeps
 NORMAL = 1.4826  # standard deviations of a normal variable in its median absolute value
-FIRST, FALL = 8.0, 0.7  # deviations at which an entry counts a quarter, and how they fall
+WIDE_DEVIATIONS, FALL = 8.0, 0.7  # deviations at which an entry counts a quarter, and how they fall
 N_HARD = 2  # last fits, with entries beyond the threshold dropped
 DEVIATIONS = 3.0  # in a threshold, or nearly: moves are compared with a scale
-FAR = 3.0  # as of `losses.robust_scales`
+FAR_DEVIATIONS = 3.0  # as of `losses.robust_scales`
 
 
 @kernel
@@ -57,7 +57,7 @@ def encode(codes, X, seen, atoms, penalty, limits):  # type: ignore[no-untyped-d
                     bound = max(least, deviations * scale)
                     last = turn > n_falls + n_trims - N_HARD
                     # Weights that fall smoothly bring entries back that would be dropped for good.
-                    floor = FIRST * scale if turn == n_falls + 1 else FALL * floor
+                    floor = WIDE_DEVIATIONS * scale if turn == n_falls + 1 else FALL * floor
                     wide = max(floor, least if least > 0 else bound, tiny)
                     for f in range(d):
                         weights[f] = 0.0
@@ -89,7 +89,7 @@ def _errors(errors, sizes, h, x, there, atoms):  # type: ignore[no-untyped-def]
             n += 1
     if not n:
         return 0.0
-    limit, kept = FAR * NORMAL * np.median(sizes[:n]), 0
+    limit, kept = FAR_DEVIATIONS * NORMAL * np.median(sizes[:n]), 0
     for f in range(n):
         if sizes[f] <= limit:
             sizes[kept] = sizes[f]

@@ -13,7 +13,7 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.losses.base import Entrywise, Loss, _double
 
 NORMAL = 1.4826  # standard deviations of a normal variable in its median absolute value
-FAR = 3.0  # robust deviations beyond which an error does not count for the scale
+FAR_DEVIATIONS = 3.0  # robust deviations beyond which an error does not count for the scale
 OWN_SHARE = 0.6  # of a row's own scale: what the running one is at least, for this row
 MIN_ERROR_SHARE = 1e-6  # errors below this share of the data have the weight of that share
 
@@ -211,5 +211,5 @@ def robust_scales(errors: NDArray, mask: NDArray | None = None) -> NDArray:
         some = seen.any(axis=1)
         kept = np.where(seen[some], sizes[some], np.nan)
         scales[some] = NORMAL * np.nanmedian(kept, axis=1, keepdims=True)
-        seen = seen & (sizes <= FAR * scales)
+        seen = seen & (sizes <= FAR_DEVIATIONS * scales)
     return scales
