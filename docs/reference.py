@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import atomstream
-from atomstream.looks.look import LOOKS
+from atomstream.looks import Look
 
 HEAD = """# Reference
 
@@ -91,7 +91,12 @@ def parameters(model: type) -> str:
 
 def public(module: ModuleType) -> list[str]:
     """Return the names of a module that have pages: looks of models are found by their models."""
-    return [key for key in module.__all__ if key not in LOOKS.values()]
+    return [key for key in module.__all__ if not is_for_a_model(getattr(module, key))]
+
+
+def is_for_a_model(thing: object) -> bool:
+    """Return whether a thing is the look of models of one kind."""
+    return inspect.isclass(thing) and issubclass(thing, Look) and thing is not Look
 
 
 def page() -> str:
