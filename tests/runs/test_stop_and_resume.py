@@ -65,6 +65,7 @@ KINDS = {
         10,
     ),
     "series impute": ("series impute gaps.csv --window 6 --atoms 4", 8),
+    "signatures": ("signatures counts.txt --signatures 2-4 --replicates 3", 2),
     "tensor": ("tensor learn cubes.npy --atoms 2 --batch-size 10 --epochs 2", 6),
     "video": ("video learn cubes.npy --atoms 2 --batch-size 10", 3),
     "text": ("text topics docs.txt --topics 2 --batch-size 20 --epochs 2 --features 64", 6),
@@ -86,6 +87,7 @@ KINDS = {
 RESULTS = (
     *("forecast.csv", "imputed.csv", "partition.csv", "partition.geojson"),
     *("ranks.csv", "atoms.csv", "intervals.csv"),
+    *("signatures.txt", "activities.txt", "samples.csv"),
 )
 
 
@@ -100,6 +102,10 @@ def inputs(tmp_path, monkeypatch):
     for name, values in (("rows", table), ("series", table[:80]), ("gaps", gaps[:90])):
         lines = [",".join("" if v != v else repr(v) for v in row) for row in values.tolist()]
         (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,c,d,e", *lines]) + "\n")
+    counts = rng.poisson(rng.gamma(0.5, 200, (8, 2)) @ rng.gamma(1, 1, (2, 20))).astype(str)
+    channels = [["MutationType", *(f"sample {i}" for i in range(20))]]
+    channels += [[f"channel {i}", *row] for i, row in enumerate(counts.tolist())]
+    (tmp_path / "counts.txt").write_text("".join("\t".join(row) + "\n" for row in channels))
     (tmp_path / "pictures").mkdir()
     for number in range(2):
         pixels = rng.integers(0, 256, (20, 24), np.uint8)

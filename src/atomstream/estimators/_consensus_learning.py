@@ -266,7 +266,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         self.seed_ = int(generator(self.random_state).integers(2**63))
         # Replicates take turns in leaving a part out, so that every row is judged by some.
         n_parts = round(1 / self.holdout)
-        self.front_ = clone(template).set_params(n_components=ranks[0])
+        self.front_ = clone(template).set_params(n_components=ranks[0], random_state=self.seed_)
         # One model checks and cuts the data for all replicates.
         self.front_._begin()
         resampled = self.bootstrap
