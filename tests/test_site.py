@@ -137,7 +137,12 @@ def test_pictures_of_pages_are_there_and_small_and_have_a_script():
         assert path.name in scripts or f'"{stem}"' in scripts, path.name
 
 
-TABLES = ("links", "outliers", "rare-parts")  # records that the page shows as tables alone
+TABLES = (
+    "forecasts",
+    "links",
+    "outliers",
+    "rare-parts",
+)  # records that the page shows as tables alone
 
 
 def test_every_benchmark_has_a_chart():
