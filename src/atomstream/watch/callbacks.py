@@ -149,9 +149,11 @@ class EarlyStopping(Callback):
     >>> from atomstream import OnlineNMF, callbacks
     >>> rng = np.random.default_rng(0)
     >>> atoms = rng.random((3, 8))
-    >>> stopping = callbacks.EarlyStopping(monitor=rng.random((50, 3)) @ atoms)
+    >>> def rows():
+    ...     return rng.random((50, 3)) @ atoms + 0.1 * rng.random((50, 8))
+    >>> stopping = callbacks.EarlyStopping(monitor=rows())
     >>> model = OnlineNMF(3, random_state=0).set_callbacks(stopping)
-    >>> model = model.fit_stream(rng.random((50, 3)) @ atoms for _ in range(10**6))
+    >>> model = model.fit_stream(rows() for _ in range(10**6))
     >>> stopping.stopped
     True
     """
