@@ -434,12 +434,12 @@ def test_learning_comes_near_the_batch_factorization(room):
 def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream(room):
     full = OnlineNMF(4, schedule=Power(1), coder=Auto(tol=1e-10), batch_size=200, random_state=0)
     early = full.partial_fit(X).stationarity(X)
-    for _ in range(3000):
+    for _ in range(1500):
         full.partial_fit(X)
     clone_ = OnlineNMF.from_components(
         full.components_.copy(), coder=Auto(tol=1e-10), schedule=lambda t, n, total: 1.0
     )
-    for _ in range(3000):
+    for _ in range(1500):
         clone_.partial_fit(X)
     room.error(clone_.stationarity(X), at_most=1e-3 * early)
     exact = OnlineDictionaryLearning.from_components(

