@@ -62,7 +62,7 @@ MUTATIONS = [
     ("test_the_end_is_that_of_batch_updates_which_take_thousands_of_rounds",
      "SWEEPS = 10  # over codes", "SWEEPS = 1  # over codes"),
     ("test_atoms_are_learned_from_rows_with_outliers",
-     "threshold=self.deviations * scale", "threshold=1e3 * self.deviations * scale"),
+     "return float(self.deviations * self.scale), float(", "return 1e9, 1e9 * float("),
     ("test_one_of_the_schedules_tells_outliers_from_atoms[rows_alike]",
      "WIDE = (40.0, 20.0, 12.0, 8.0, 5.0, 3.5)", "WIDE = (40.0, 30.0)"),
     ("test_one_of_the_schedules_tells_outliers_from_atoms[sparse_rows]",
