@@ -48,7 +48,7 @@ OBJECTS = {
         "zarr",
         "torch",
     ),  # as callers name them
-    *("rows", "concurrent", "mpi4py"),
+    *("rows", "concurrent", "mpi4py", "musical"),
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),
@@ -62,6 +62,7 @@ ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"}
     "TensorDataset",
     # of scikit-learn, gensim, TensorLy, HyperSpy and the papers' code: pages on coming from these
     *("MiniBatchNMF", "MiniBatchDictionaryLearning", "Dictionary", "Nmf", "CPTensor"),
+    "MutationType",  # a column of tables of mutations
     *("Online_NMF", "Wtd_NNetwork", "Pivot_update", "NetDictLearner"),
 }
 
