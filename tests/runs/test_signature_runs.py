@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from commands import refused, run
 from numpy.testing import assert_allclose, assert_array_equal
+from shared import DATA, needs_data
 
 from atomstream import ConsensusNMF, align, extract_signatures, load, plots, signatures
 from atomstream.runs.folder import RunFolder
@@ -174,3 +175,20 @@ def test_exposures_are_drawn_with_the_largest_sample_first():
     order, shares = plots.exposures_data(np.array([[1.0, 1.0], [6.0, 2.0]]))
     assert_array_equal(order, [1, 0])
     assert_allclose(shares, [[0.75, 0.25], [0.5, 0.5]])
+
+
+# -- the published example
+
+
+@needs_data
+def test_three_signatures_of_the_published_example_are_found(room):
+    place = DATA / "signatures"
+    table = signatures.read(place / "scenario_8_counts.txt.gz")
+    some = signatures.ChannelTable(table.values[:250], table.names[:250], table.channels)
+    published = signatures.read(place / "scenario_8_published_de_novo.txt").like(some)
+    model = extract_signatures(some, [2, 3, 4], n_replicates=12, random_state=0)
+    assert model.n_components_ == 3
+    room.share(align(model, published.values).similarity.min(), at_least=0.99)
+    found = signatures.de_novo(model, some.channels)
+    known = signatures.read(place / "COSMIC_v3.4_SBS_GRCh37.txt")
+    assert {"SBS3", "SBS5"} < {pair.known for pair in signatures.match(found, known)}
