@@ -21,6 +21,8 @@ PACKAGE = ROOT / "src" / "atomstream"
 # The name of a test, a text, and what stands there in its stead.
 # fmt: off
 MUTATIONS = [
+    ("test_nearly_parallel_columns_are_learned_down_to_the_noise[1.0]",
+     "descends_on_full_data: ClassVar[bool] = True\n    creeps", "creeps"),
     ("test_small_clusters_are_covered_wherever_k_means_covers_them[10-3.0]",
      "MIN_RUNS, MAX_RUNS, MAX_WORK = 4, 50", "MIN_RUNS, MAX_RUNS, MAX_WORK = 1, 1"),
     ("test_intervals_hold_zeros_and_others_under_noise[cut at zero]",

@@ -488,6 +488,18 @@ def test_stationarity_falls_to_nothing_at_a_critical_point(room):
     room.error(learner.stationarity(X), at_most=1e-4)
 
 
+@pytest.mark.parametrize("parallel", [1.0, 3.0])
+def test_nearly_parallel_columns_are_learned_down_to_the_noise(parallel, room):
+    rng = np.random.default_rng(3)
+    codes, U, V = (rng.random((size, 4)) for size in (100, 20, 15))
+    U, V = (part + parallel * rng.random((len(part), 1)) for part in (U, V))
+    clean = np.einsum("nr,ir,jr->nij", codes, U, V)
+    noise = 0.01 * clean.std() * rng.standard_normal(clean.shape)
+    learner = OnlineCPDictionary(4, random_state=0).fit(X := np.abs(clean + noise))
+    left = np.linalg.norm(learner.inverse_transform(learner.transform(X)) - X)
+    room.ratio(left / np.linalg.norm(noise), at_most=1.1)
+
+
 def test_labelled_data_give_labelled_loadings(tmp_path):
     xr = pytest.importorskip("xarray")
     X = tensors(shape=(4, 3, 5))

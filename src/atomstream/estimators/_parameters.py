@@ -183,7 +183,7 @@ CP = _table(
         part("bound", {"auto"}),
     ),
     batch_size="Samples per step.",
-    n_epochs="Passes over the samples.",
+    n_epochs=parameter("Passes over the samples.", COUNT, NONE),
     init=(one_of("random", "samples"), ARRAYS, NONE),
 )
 NETWORK = _table(

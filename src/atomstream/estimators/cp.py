@@ -92,8 +92,10 @@ class OnlineCPDictionary(OnlineDictionary):
         How much a batch weighs in the memory; names as in `OnlineNMF`.
     batch_size : int, default=64
         Tensors per step of `fit`.
-    n_epochs : int, default=10
-        Passes of `fit` over the data.
+    n_epochs : int, optional
+        Passes of `fit` over the data. None: ten, then rounds over all samples at a time, until one
+        gains next to nothing. Where columns of the loadings are nearly parallel, passes alone end
+        well above that.
     shuffle : bool, default=True
         As in `OnlineNMF`.
     init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components), default=None
@@ -176,7 +178,7 @@ class OnlineCPDictionary(OnlineDictionary):
     coder: CoderChoice = "auto"
     schedule: ScheduleChoice = "harmonic"
     batch_size: int = 64
-    n_epochs: int = 10
+    n_epochs: int | None = None
     shuffle: bool = True
     init: Start = None
     fixed_components: int = 0

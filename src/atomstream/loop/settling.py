@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from atomstream.problem.clock import Accuracy, Clock
 log = logging.getLogger(__name__)
 
 MIN_GAIN = 3e-4  # share of the objective that a round gains at least, unless it is the last one
-FINE_GAIN = 1e-5  # the same where entries have weights, under which rounds gain little for long
+FINE_GAIN = 1e-5  # the same for loadings and for weights of entries: rounds gain little for long
 EXACT = 0.03  # share of the first objective: what is below counts as that, for it may end at zero
 MAX_ROUNDS = 500  # rounds
 UPDATES = 3  # of the dictionary in a round
@@ -56,12 +57,12 @@ def rounds(
     batches : sequence of Batch
         The data, cut in blocks so that what a block needs stays small.
     state, algorithm, clock
-        What changes, and how; the clock is only read.
+        What changes, and how; the clock stays as it is.
     most : int, default=500
         Rounds at most.
     gain : float, optional
-        Share of the objective, by default 3e-4, with weights of entries 1e-5: a round that
-        gains less is the last one.
+        Share of the objective, by default 3e-4, for loadings and with weights of entries 1e-5: a
+        round that gains less is the last one.
     fast : bool, default=False
         Whether codes are rough ones, which go on from those of the last round, so that the end is
         the same, and atoms move on along their last step (`_Ahead`). For squared loss.
@@ -73,9 +74,12 @@ def rounds(
     """
     n_components, n_features = state.dictionary.shape
     if gain is None:
-        gain = FINE_GAIN if any(batch.has_entry_weights for batch in batches) else MIN_GAIN
+        creeps = algorithm.updater.creeps or any(batch.has_entry_weights for batch in batches)
+        gain = FINE_GAIN if creeps else MIN_GAIN
     redundant = n_components > max(n_features, MANY_ATOMS) and algorithm.objective.loss.quadratic
     accuracy = ROUGH if redundant or fast else ACCURACY
+    clock = copy(clock)
+    clock.weight = 1.0  # the data are all there is: a radius bounds moves by the weight of a batch
     codes: list[Codes | None] = [None] * len(batches)
     first = before = np.inf
     moves = _Ahead(algorithm) if fast else None

@@ -52,11 +52,14 @@ class Updater(Part, ABC, Generic[StateT]):
         loss and set.
     weighs_entries : bool, default=False
         Whether it learns rightly from batches whose mask holds weights of entries.
+    creeps : bool, default=False
+        Whether rounds over all of the data gain little each, but go on to do so for long.
     """
 
     statistics: ClassVar[Statistics]
     needs: ClassVar[Needs] = {}
     weighs_entries: ClassVar[bool] = False
+    creeps: ClassVar[bool] = False
     coder: ClassVar[Coder | None] = None
 
     @property

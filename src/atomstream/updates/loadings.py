@@ -65,6 +65,8 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
     radius: float | str | None = "auto"
     statistics: ClassVar[GramSums] = GramSums(factored=True)
     needs: ClassVar[Needs] = {"atoms": ("sets",)}
+    descends_on_full_data: ClassVar[bool] = True
+    creeps: ClassVar[bool] = True  # where columns of several atoms are nearly parallel
     BOUNDS: ClassVar = {"n_sweeps": whole(), "radius": RADIUS}
 
     def bound(self, n_components: int) -> float | None:
