@@ -21,6 +21,8 @@ PACKAGE = ROOT / "src" / "atomstream"
 # The name of a test, a text, and what stands there in its stead.
 # fmt: off
 MUTATIONS = [
+    ("test_slots_learn_rows_nearly_without_noise_as_serial_learning_does[16]",
+     "SMALL_BATCH = 32", "SMALL_BATCH = 128"),
     ("test_nearly_parallel_columns_are_learned_down_to_the_noise[1.0]",
      "descends_on_full_data: ClassVar[bool] = True\n    creeps", "creeps"),
     ("test_small_clusters_are_covered_wherever_k_means_covers_them[10-3.0]",

@@ -20,9 +20,17 @@ from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
 from atomstream.exceptions import BadShardError, InputError
 from atomstream.files.codec import read_model, write_model
+from atomstream.loop.merging import SlotResult
 
 log = logging.getLogger(__name__)
 
+# Rows of a step under the squared loss, in the warm-up and where the last round still gained much:
+# atoms that are not told apart need many steps, and steps of slots are few and heavy. Where rows
+# have much noise, small steps are worse.
+SMALL_BATCH = 32
+# Share of the objective that a round gains at most where learning is settled; and standard errors
+# of that, from how far slots differ.
+MAX_FALL, CLEARLY = 0.1, 3.0
 HEAVY = 1 << 28  # bytes of the results of a round above which a warning is due
 
 
@@ -76,8 +84,10 @@ class RoundDriver:
         self.rounds, self._horizon = rounds or Rounds(), horizon
         self._skips, self._store, self._heavy = on_bad_shard == "skip", store, False
         self.at, self.report, self.progress = Position(), RoundsReport(), None
+        self._objectives: list[float] = []  # of the last batches of the slots in this round
         frozen = self.rounds.mode == "frozen"
         learner.check(apart=slots > 1 or frozen, frozen=frozen)
+        self._small_steps = slots > 1 and not frozen and learner.is_quadratic
         found = None if store is None else store.load(learner.model, self.layout)
         if found is not None:
             self.at, self.report.skipped = found
@@ -112,8 +122,27 @@ class RoundDriver:
                 while self._round(pool, engine):
                     if after is not None and after(self.progress):
                         break
+                else:
+                    self._warn_of_fall()
             finally:
                 self.report.spend("whole", perf_counter() - began)
+
+    def _warn_of_fall(self) -> None:
+        """Warn where the last round still gained much."""
+        if self.at.gaining:
+            log.warning(
+                "The objective fell by %.0f %% in the last round, so learning is not settled: pass "
+                "over the shards again, or take fewer slots.",
+                100 * self.report.fall,
+            )
+
+    def _gains(self, before: float) -> bool:
+        """Return whether the slots are far below the objective of before; note how far."""
+        found, n = np.array(self._objectives), len(self._objectives)
+        self.report.fall = 1.0 - float(found.mean()) / before
+        # What came before are the last batches of as many slots, or that of the warm-up alone.
+        error = found.std(ddof=1) * np.sqrt(1 / n + (1 / n if self.at.shared else 1.0))
+        return self.report.fall > MAX_FALL and before - found.mean() > CLEARLY * error
 
     def _prepare(self, pool: Pool, engine: Engine) -> None:
         """Let workers compile what the first rows need, before any clock runs."""
@@ -124,8 +153,8 @@ class RoundDriver:
 
     def _round(self, pool: Pool, engine: Engine) -> bool:
         """Play one round; return False where no rows are left."""
-        report, clock = self.report, perf_counter
-        began = clock()
+        report, clock, before = self.report, perf_counter, self.learner.objective
+        began, self._objectives = clock(), []
         sent, seed = self.learner.packed()
         report.spend("serialising", clock() - began)
         while True:  # until no shard of the round is bad
@@ -146,6 +175,8 @@ class RoundDriver:
                 report.skipped.append((error.shard, error.reason))
         report.bytes_sent += len(sent)
         # From here on the round counts: everything before may be repeated from the old state.
+        if len(self._objectives) > 1 and before > 0:
+            after = after._replace(gaining=int(self._gains(before)))
         self.at = after
         report.n_rounds += 1
         report.n_rows += sum(span.n_rows for hand in hands for span in hand)
@@ -157,8 +188,8 @@ class RoundDriver:
         seen, has_state = self.learner.rows_seen()
         # The warm-up has one slot: serial steps begin better than averages of slots (decision 017).
         wanted = max(self.rounds.warmup - seen, 0)
-        if not has_state:
-            wanted = max(wanted, self.rounds.first)
+        if not has_state:  # a starting dictionary needs more rows than a small step has
+            wanted = self.rounds.batch if self._small_steps else max(wanted, self.rounds.first)
         if self.slots == 1 and wanted == 0 and self.rounds.mode == "local":
             wanted = self.rounds.rows(self.at.round)
         return self._assign(self.slots, wanted)
@@ -171,6 +202,9 @@ class RoundDriver:
         """Return the tasks of a round; each row counts for those of all slots."""
         sizes = [sum(span.n_rows for span in hand) for hand in hands]
         apart = shared and (len(hands) > 1 or self.rounds.mode == "frozen")
+        batch = self.rounds.batch
+        if self._small_steps and self.learner.rows_seen()[1] and (self.at.gaining or not shared):
+            batch = min(batch, SMALL_BATCH)
         slots = []
         for number, hand in enumerate(hands):
             how = None
@@ -184,7 +218,7 @@ class RoundDriver:
                     "frozen": self.rounds.mode == "frozen",
                     "keep_latest": number == 0,
                 }
-            slots.append(Slot(self.at.round, number, hand, self.rounds.batch, how, self._horizon))
+            slots.append(Slot(self.at.round, number, hand, batch, how, self._horizon))
         return slots
 
     def _take_in(self, payloads: Iterator[Payload], engine: Engine) -> None:
@@ -208,6 +242,8 @@ class RoundDriver:
             check_alike(payload.facts, engine)
             began = perf_counter()
             part = pickle.loads(payload.part)
+            if isinstance(part, SlotResult) and np.isfinite(part.objective):
+                self._objectives.append(part.objective)
             report.spend("unpacking", perf_counter() - began)
             size += len(payload.part)
             report.bytes_returned += len(payload.part)

@@ -66,6 +66,17 @@ class SlotLearner:
                 "their own; scale the shards beforehand."
             )
 
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether the loss is the squared one."""
+        return bool(self.model._assemble().objective.loss.quadratic)
+
+    @property
+    def objective(self) -> float:
+        """The mean objective of the last batches; NaN before any was learned from."""
+        learner = vars(self.model).get("_learner")
+        return float("nan") if learner is None else float(learner.batch_objective)
+
     def rows_seen(self) -> tuple[int, bool]:
         """Return how many rows have come, and whether there is a dictionary."""
         learner = vars(self.model).get("_learner")
