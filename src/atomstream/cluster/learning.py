@@ -20,7 +20,6 @@ from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Slot, learn_slot
 from atomstream.exceptions import BadShardError, InputError
 from atomstream.files.codec import read_model, write_model
-from atomstream.loop.merging import SlotResult
 
 log = logging.getLogger(__name__)
 
@@ -242,7 +241,7 @@ class RoundDriver:
             check_alike(payload.facts, engine)
             began = perf_counter()
             part = pickle.loads(payload.part)
-            if isinstance(part, SlotResult) and np.isfinite(part.objective):
+            if np.isfinite(part.objective):
                 self._objectives.append(part.objective)
             report.spend("unpacking", perf_counter() - began)
             size += len(payload.part)

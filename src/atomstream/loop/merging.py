@@ -34,10 +34,13 @@ class SerialResult:
         Attributes of the model, by their names.
     latest : array or sparse array, optional
         The rows of its last batch.
+    objective : float
+        NaN: there are no slots to compare.
     """
 
     learned: dict[str, Any]
     latest: Any = None
+    objective: float = float("nan")
 
 
 @dataclass(frozen=True)
