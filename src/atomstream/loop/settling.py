@@ -76,6 +76,7 @@ def rounds(
     if gain is None:
         creeps = algorithm.updater.creeps or any(batch.has_entry_weights for batch in batches)
         gain = FINE_GAIN if creeps else MIN_GAIN
+    fast = fast and not algorithm.updater.creeps  # loadings are not moved on along a step of atoms
     redundant = n_components > max(n_features, MANY_ATOMS) and algorithm.objective.loss.quadratic
     accuracy = ROUGH if redundant or fast else ACCURACY
     clock = copy(clock)
