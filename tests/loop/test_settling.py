@@ -101,6 +101,17 @@ def test_a_fit_that_has_not_settled_warns(monkeypatch):
     assert told[0].category is NotConvergedWarning
 
 
+@pytest.mark.parametrize("weigh", [False, True])
+def test_a_fit_that_leaves_next_to_nothing_does_not_warn(weigh, monkeypatch, recwarn):
+    monkeypatch.setattr(settling, "MIN_GAIN", -1.0)
+    monkeypatch.setattr(settling, "FINE_GAIN", -1.0)
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(60, 3)) @ rng.random((3, 8))
+    more = {"entry_weight": 10 ** rng.uniform(-2, 2, X.shape)} if weigh else {}
+    OnlineNMF(3, random_state=0).fit(X, **more)
+    assert not recwarn
+
+
 def test_time_ends_the_rounds(monkeypatch, recwarn):
     monkeypatch.setattr(settling, "MIN_GAIN", -1.0)  # they would not end by themselves
     model = OnlineNMF(4, max_time=1e-9, random_state=0).fit(mixed())

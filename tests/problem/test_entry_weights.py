@@ -173,7 +173,7 @@ def test_the_end_is_that_of_exact_weighted_least_squares(room):
     """Alternating weighted least squares, row by row and column by column, is the oracle."""
     rng = np.random.default_rng(3)
     X = rng.random((40, 3)) @ rng.random((3, 6)) + 0.3 * rng.random((40, 6))
-    W = rng.uniform(0.2, 1.0, X.shape)
+    W = 10 ** rng.uniform(-2, 0, X.shape)
     model = OnlineNMF(3, atoms="nonnegative", random_state=0).fit(X, entry_weight=W)
 
     def weighted(A, b, w):
@@ -195,7 +195,8 @@ def test_the_end_is_that_of_exact_weighted_least_squares(room):
 def test_a_step_never_raises_the_weighted_objective():
     X, mask = data()
     W = np.random.default_rng(2).uniform(0, 3, X.shape) * mask
-    model = OnlineNMF(3, schedule="constant", init=X[:3], random_state=0)
+    # Of a model that begins with data the first batch would be learned to its end.
+    model = OnlineNMF.from_components(X[:3], schedule="constant", random_state=0)
     model.set_params(schedule=lambda step, mass, total: 1.0)  # the last batch alone
     shares, tops = W / W.max(axis=1, keepdims=True), W.max(axis=1)
     values = []
@@ -215,7 +216,7 @@ def test_the_surrogate_is_the_weighted_loss_for_all_atoms():
     W = np.random.default_rng(2).uniform(0, 3, X.shape) * mask
     # Atoms of any size: in a ball they would be scaled, and the codes of the memory with them.
     settings = {"atoms": "nonnegative", "coder": Auto(tol=1e-9), "random_state": 0}
-    model = OnlineNMF(3, init=X[:3], **settings).partial_fit(X, entry_weight=W)
+    model = OnlineNMF.from_components(X[:3], **settings).partial_fit(X, entry_weight=W)
     shares, tops = W / W.max(axis=1, keepdims=True), W.max(axis=1)
     start = model.algorithm_.objective.atoms.prox(X[:3].copy(), 0.0)
     H = OnlineNMF.from_components(start).transform(X, entry_weight=W)

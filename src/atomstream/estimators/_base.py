@@ -339,22 +339,22 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
     ) -> bool:
         """Alternate over all data, to limits; return whether ``after`` let it end by itself."""
         n_rounds = self._current().settle(blocks, after, **limits)
-        warn_if_unsettled(n_rounds)
+        warn_if_unsettled(n_rounds, self._learner, blocks)
         return n_rounds is not None
 
     # -- the start
 
     def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Make the start from the first batches of ``n_rows`` rows; return those that it took."""
-        if self._learner.has_state:
-            return []
-        first = next((batch for batch in batches if batch.mass > 0), None)
+        first = None if self._learner.has_state else next((b for b in batches if b.mass > 0), None)
         if first is None:
             return []
         check_memory(self.n_components, first.X.shape[1])
         if self.algorithm_.objective.loss.trims and isinstance(self.init, str):
             return self._warmed_up(chain([first], batches), n_rows)
         self._start(self._starting_dictionary(first))
+        if first.has_entry_weights and (self.n_epochs or n_rows == np.inf):
+            self._current().learn_first(first, choose=isinstance(self.init, str))
         return [first]
 
     def _warmed_up(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:

@@ -50,14 +50,15 @@ class Fitting(Coding):
             True where an entry was observed; False stands for NaN and needs ``missing=True``. In a
             NumPy masked array the mask means the opposite, and is read that way.
         entry_weight : array-like of the shape of X, optional
-            How much each entry counts, under the squared loss: a row counts as much as its largest
-            entry, and the others relative to that one. The same weight for all entries of a row
-            is a ``sample_weight``, and weights of 0 and 1 are a mask.
+            How much each entry counts, under losses that are sums over entries: a row counts as
+            much as its largest entry, and the others relative to that one. The same weight for all
+            entries of a row is a ``sample_weight``, and weights of 0 and 1 are a mask.
 
         Warns
         -----
         NotConvergedWarning
-            Where ``n_epochs`` is None and the last of 500 rounds still gained.
+            Where ``n_epochs`` is None and the last of 500 rounds still gained; under the squared
+            loss not where it leaves less than a millionth of the energy of the data.
         """
         return self._fit(*self._validated(X, y, sample_weight, mask, entry_weight))
 

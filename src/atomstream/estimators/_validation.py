@@ -19,7 +19,7 @@ from atomstream.base.matrices import Matrix, checked_numbers
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
-from atomstream.loop.settling import MAX_ROUNDS
+from atomstream.loop.settling import MAX_ROUNDS, leaves_nothing
 from atomstream.losses import Loss
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Objective
@@ -381,9 +381,10 @@ def warn_of_schedule(name: object, schedule: Schedule) -> None:
         )
 
 
-def warn_if_unsettled(n_rounds: int | None) -> None:
-    """Warn where as many rounds over all rows were made as there may be, each with a gain."""
-    if n_rounds == MAX_ROUNDS:
+def warn_if_unsettled(n_rounds: int | None, run: Any, blocks: list[Batch]) -> None:
+    """Warn where as many rounds over all rows were made as there may be, and something is left."""
+    loss = run.algorithm.objective.loss
+    if n_rounds == MAX_ROUNDS and not leaves_nothing(blocks, loss, run.batch_objective):
         warnings.warn(
             f"fit ended after {MAX_ROUNDS} rounds over all rows, and the last still gained; go on "
             "from these atoms with init=model.components_.",

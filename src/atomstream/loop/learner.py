@@ -32,6 +32,8 @@ from atomstream.problem.clock import Clock
 
 log = logging.getLogger(__name__)
 
+FIRST_ROUNDS = 100  # over the first batch of a stream whose entries have weights
+
 # What files hold of a learner.
 SAVED = (
     *(part("state", State, optional=True), part("clock", Clock)),
@@ -151,6 +153,14 @@ class Learner:
                 if self._note(progress, after):
                     return None
         return n_rounds
+
+    def learn_first(self, batch: Batch, *, choose: bool) -> None:
+        """Learn the first batch of a stream whose entries have weights; it is no step.
+
+        Where few rows have most of the weight, steps from a poor start end in poor minima. It is of
+        no use before all rows are learned to their end.
+        """
+        self.settle([batch], lambda _: False, choose=choose, most=FIRST_ROUNDS)
 
     def _note(self, progress: Progress, after: Callable[[Progress], bool] | None) -> bool:
         """Keep what a step reports, and hand it on."""

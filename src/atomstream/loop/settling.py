@@ -25,6 +25,7 @@ MIN_GAIN = 3e-4  # share of the objective that a round gains at least, unless it
 FINE_GAIN = 1e-5  # the same for loadings and for weights of entries: rounds gain little for long
 EXACT = 0.03  # share of the first objective: what is below counts as that, for it may end at zero
 MAX_ROUNDS = 500  # rounds
+NEGLIGIBLE = 1e-6  # of the energy of the data: what is left below that is no reason to warn
 UPDATES = 3  # of the dictionary in a round
 # Shares of the last step that atoms move on by: the first, its growth, and what stays below one
 # that was too long.
@@ -154,3 +155,13 @@ class _Ahead:
         # The step that was too long is not tried again: the next round has no last one.
         self._share, self._most, self._last = self._share / 2, LESS * self._share, None
         return False
+
+
+def leaves_nothing(batches: Sequence[Batch], loss: Any, objective: float) -> bool:
+    """Return whether a mean squared loss is next to nothing beside the mean energy of the data."""
+    if not loss.quadratic:
+        return False
+    ones = (np.ones(len(it.energy)) if it.weights is None else it.weights for it in batches)
+    sums = [batch.energy @ weights for batch, weights in zip(batches, ones, strict=True)]
+    mass = sum(batch.mass for batch in batches)
+    return bool(objective <= NEGLIGIBLE * 0.5 * sum(sums) / mass)

@@ -7,6 +7,7 @@ single runs end up to a fifth above the best one. Short runs tell most bad start
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,6 @@ from atomstream.problem.products import DenseProducts
 from atomstream.updates.block_coordinate import _size_is_free
 
 N_STARTS = 20
-# Rounds that runs take, and how many of them, the best ones, are kept then. The last rounds are a
-# tenth of the work of those with exact codes that follow.
-HEATS = ((20, 5), (60, 1), (300, 1))
 MAX_PRODUCTS = 1 << 23  # n d r^2: rows are left out where a round would need more
 MIN_ROWS_PER_ATOM = 10  # with fewer rows the best of them is no good start for all
 
@@ -48,10 +46,10 @@ def choose_start(
     # The atoms at hand run too: the choice is never worse than they are after a short run.
     starts = [given, *(_random(batch, given, algorithm, rng) for _ in range(N_STARTS - 1))]
     runs = [run(batch, start, algorithm) for start in starts]
-    for n_rounds, n_kept in HEATS:
+    for n_rounds, n_kept in run.heats:
         for each in runs:
             each.go_on(n_rounds)
-        runs = sorted(runs, key=_Descent.value)[:n_kept]
+        runs = sorted(runs, key=lambda each: each.value())[:n_kept]
     found = runs[0].atoms
     shape = objective.atoms.shape
     if shape.total:
@@ -89,7 +87,16 @@ def _random(batch: Batch, like: NDArray, algorithm: Algorithm, rng: np.random.Ge
 
 
 class _Descent:
-    """A run under the squared loss: exact steps of one entry of all codes or atoms at a time."""
+    """A run under the squared loss: exact steps of one entry of all codes or atoms at a time.
+
+    Attributes
+    ----------
+    heats : tuple of (int, int)
+        Rounds that runs take, and how many of them, the best ones, are kept then. The last rounds
+        are a tenth of the work of those with exact codes that follow.
+    """
+
+    heats: ClassVar[tuple[tuple[int, int], ...]] = ((20, 5), (60, 1), (300, 1))
 
     def __init__(self, batch: Batch, atoms: NDArray, algorithm: Algorithm) -> None:
         objective = algorithm.objective
@@ -137,6 +144,8 @@ class _Descent:
 
 class _Multiplicative(_Descent):
     """A run of multiplicative updates, under any loss with a power majoriser."""
+
+    heats = ((40, 5), (200, 2), (300, 1))
 
     def _begin(self) -> None:
         self.atoms = self.objective.atoms.normalize(self.atoms)
