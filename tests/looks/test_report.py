@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from atomstream import OnlineNMF, plots
-from atomstream.looks.report import Section, write_report
+from atomstream.looks.report import Section, how, write_report
 from atomstream.watch.callbacks import History
 
 
@@ -41,6 +41,19 @@ def test_pictures_show_what_their_twins_return():
         "reconstruction",
         "error",
     ]
+
+
+def test_a_report_tells_how_many_entries_were_outliers(room):
+    rng = np.random.default_rng(0)
+    X = 10 * rng.gamma(1.0, 1.0, (200, 3)) @ rng.gamma(0.5, 1.0, (3, 40)) + rng.random((200, 40))
+    X[rng.random(X.shape) < 0.1] += 500
+    told = []
+    for loss in ("trimmed", "squared"):
+        model = OnlineNMF(3, loss=loss, n_epochs=2, random_state=0).fit(X)
+        record = SimpleNamespace(learner=model, model=model, settings=None, notes={})
+        told.append(how(record).get("entries counted as outliers"))
+    assert told[1] is None
+    room.error(abs(float(told[0].rstrip("%")) - 10), at_most=2)
 
 
 def test_a_report_is_one_file_that_escapes_names_and_needs_no_network(tmp_path):

@@ -358,6 +358,8 @@ def how(record: Record) -> dict[str, Any]:
         facts["time"] = f"{seconds:.1f} s, reading and compiling included; {rate:,.0f} a second"
         events = [event.get("event") for event in record.run.log.events()]
         facts["sessions"] = f"{1 + events.count('resume')}"
+    if hasattr(getattr(learner, "memory_", None), "outlier_share"):
+        facts["entries counted as outliers"] = f"{learner.memory_.outlier_share:.1%}"
     if hasattr(learner, "n_reseeded_"):
         facts["re-seeded atoms"] = learner.n_reseeded_
     facts["warnings"] = "; ".join(record.notes.get("warnings", [])) or "none"
