@@ -20,7 +20,7 @@ SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
     *("links", "forecasts"),
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
-    "rare-parts",
+    *("rare-parts", "signatures"),
     *("drift", "outliers", "real-streams", "engine", "notes"),
 )
 CHARTS = "measured"  # the template of the page of charts

@@ -142,6 +142,7 @@ TABLES = (
     "links",
     "outliers",
     "rare-parts",
+    "signatures",
 )  # records that the page shows as tables alone
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -82,7 +82,7 @@ class RowsCoder(FileCoder):
 class RowsLook(Look):
     """The look of dictionaries of rows, nonnegative or signed."""
 
-    files = RowsCoder("rows", has_ids=True, skips=True)
+    files: ClassVar[FileCoder] = RowsCoder("rows", has_ids=True, skips=True)
     quality_on = "held-out rows"
 
     def known(self, record: Record) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class SignatureCoder(FileCoder):
 class SignaturesLook(ConsensusLook):
     """The look of signatures that a run has found in a table of mutations."""
 
-    files: ClassVar[FileCoder] = SignatureCoder("a table of mutations")  # type: ignore[assignment]
+    files: ClassVar[FileCoder] = SignatureCoder("a table of mutations")
     title = "Signatures"
 
     def table(self, record: Record, most: int = 20) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -72,7 +71,6 @@ class SignaturesTask(Task):
     look = "SignaturesLook"
     reported = {"samples": "_n_samples"}  # noqa: RUF012 - read only
     model: ConsensusNMF
-    sources: Sequence[InputFile]
 
     def __init__(self, settings: SignaturesSettings) -> None:
         super().__init__(settings)
