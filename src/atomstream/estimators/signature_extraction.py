@@ -64,13 +64,13 @@ def extract_signatures(
     >>> import numpy as np
     >>> from atomstream import extract_signatures, signatures
     >>> rng = np.random.default_rng(0)
-    >>> profiles = rng.dirichlet(np.full(12, 0.3), 2)
-    >>> counts = rng.poisson(2000 * rng.dirichlet([1, 1], 60) @ profiles)
-    >>> samples, channels = [f"S{i}" for i in range(60)], [f"channel {i}" for i in range(12)]
+    >>> profiles = rng.dirichlet(np.full(24, 0.3), 3)
+    >>> counts = rng.poisson(1000 * rng.dirichlet([0.1, 0.1, 0.1], 80) @ profiles)
+    >>> samples, channels = [f"S{i}" for i in range(80)], [f"channel {i}" for i in range(24)]
     >>> table = signatures.ChannelTable(counts, samples, channels)
-    >>> model = extract_signatures(table, range(1, 5), n_replicates=10, random_state=0)
+    >>> model = extract_signatures(table, range(1, 6), n_replicates=10, random_state=0)
     >>> signatures.de_novo(model, table.channels).names
-    ['CH12A', 'CH12B']
+    ['CH24A', 'CH24B', 'CH24C']
     """
     check_counts(mutations)
     extractor = signature_extractor(
