@@ -21,7 +21,7 @@ SECTIONS = (
     *("links", "forecasts"),
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
     *("rare-parts", "signatures"),
-    *("drift", "outliers", "real-streams", "engine", "notes"),
+    *("drift", "outliers", "entry-weights", "real-streams", "engine", "notes"),
 )
 CHARTS = "measured"  # the template of the page of charts
 
