@@ -72,7 +72,7 @@ def foretold(model: Any, known: NDArray) -> NDArray:
     """Return the forecast of the next rows, and let the head keep it to be judged."""
     state, plan = model._head, plan_of(model)
     ahead = _padded(known, plan.head.horizon)
-    return to_values(state, plan.foretell(state, ahead, _decoder(model)))
+    return to_values(state, plan.forecast_ahead(state, ahead, _decoder(model)))
 
 
 def learned(model: Any, row: NDArray, known: NDArray) -> None:

@@ -184,7 +184,7 @@ def judged_head(
     for place, row in enumerate(values[: first + n_origins - 1]):
         if place >= first:
             errors.append(_ahead_in_values(plan, state, horizon) - values[place : place + horizon])
-        plan.foretell(state, none, None)
+        plan.forecast_ahead(state, none, None)
         plan.learned(state, to_units(state, row), none[:1], None)
         rows = values[max(0, place + 1 - model.window) : place + 1]
         state.levels = state.levels.following(rows, model.window)

@@ -105,7 +105,7 @@ def followed(head, rows, season=None):
     plan = head.plan(rows.shape[1], 0, season, 0)
     state, made = plan.begin(), []
     for row in rows:
-        made.append(plan.foretell(state, NONE[: head.horizon], None))
+        made.append(plan.forecast_ahead(state, NONE[: head.horizon], None))
         plan.learned(state, row, NONE[:1], None)
     return plan, state, np.array(made)
 
@@ -155,7 +155,7 @@ def test_a_missing_entry_teaches_nothing_and_its_forecast_stands_for_it():
     head = Head(("ridge",), horizon=2)
     plan, state, made = followed(head, rows[:30])
     before = [part.coefficients.copy() for part in state.regressions]
-    made = plan.foretell(state, NONE[:2], None)
+    made = plan.forecast_ahead(state, NONE[:2], None)
     plan.learned(state, rows[30], NONE[:1], None)
     for part, old in zip(state.regressions, before, strict=True):
         assert_allclose(part.coefficients, old)

@@ -251,7 +251,7 @@ class HeadPlan:
         mean = (weights[:, steps] * np.nan_to_num(paths)).sum(axis=0)
         return np.where(lacking | np.isnan(paths[:, :]).all(axis=0), state.rows[-1], mean)
 
-    def foretell(self, state: HeadState, known: NDArray, decode: Any) -> NDArray:
+    def forecast_ahead(self, state: HeadState, known: NDArray, decode: Any) -> NDArray:
         """Return the forecast of the next rows, and keep all members' to be judged by these.
 
         Parameters
