@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from commands import refused, run
+from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
 from shared import DATA, needs_data
 
@@ -164,11 +165,80 @@ def test_profiles_are_drawn_class_by_class():
 
 
 def test_other_channels_stay_in_their_order():
-    doublets = signatures.ChannelTable(np.ones((1, 2)), ["a"], ["TT>AA", "AC>CA"])
-    shares, labels, classes = plots.mutation_profiles_data(doublets)
-    assert labels == ["TT>AA", "AC>CA"]
+    mixed = signatures.ChannelTable(np.ones((1, 2)), ["a"], ["TT>AA", "A[C>A]A"])
+    shares, labels, classes = plots.mutation_profiles_data(mixed)
+    assert labels == ["TT>AA", "A[C>A]A"]
     assert_array_equal(classes, [-1, -1])
     assert_allclose(shares, 0.5)
+
+
+# Alternatives of a doublet that is its own reverse complement come in pairs that are the same.
+TURNED = {"AT": "CA CC CG GA GC TA", "CG": "AT GC GT TA TC TT", "GC": "AA AG AT CA CG TA"}
+TURNED["TA"] = "AT CG CT GC GG GT"
+DOUBLETS = [
+    f"{pair}>{a}{b}"
+    for pair in ("AC", "AT", "CC", "CG", "CT", "GC", "TA", "TC", "TG", "TT")
+    for a in "ACGT"
+    for b in "ACGT"
+    if a != pair[0] and b != pair[1] and a + b in TURNED.get(pair, a + b)
+]
+INDELS = [
+    *(f"1:{way}:{base}:{n}" for way in ("Del", "Ins") for base in "CT" for n in range(6)),
+    *(f"{size}:{way}:R:{n}" for way in ("Del", "Ins") for size in range(2, 6) for n in range(6)),
+    *(f"{size}:Del:M:{n}" for size in range(2, 6) for n in range(1, size + (size == 5))),
+]
+DOUBLET_COLORS = "03bdef 0366cc a2cf63 016601 ff9999 e42926 ffb266 ff8001 cc99ff 4c0199"
+INDEL_COLORS = (
+    "fdbe6f ff8002 b0dd8b 36a12e fdcab5 fc8a6a f14432 bc191a "
+    "d0e1f2 94c4df 4a98c9 1764ab e2e2ef b6b6d8 8683bd 62409b"
+)
+
+
+@pytest.mark.parametrize(
+    ("channels", "sizes", "colors", "heads"),
+    [
+        (DOUBLETS, [9, 6, 9, 6, 9, 6, 6, 9, 9, 9], DOUBLET_COLORS, ["AC>NN", "TT>NN"]),
+        (INDELS, [6] * 12 + [1, 2, 3, 5], INDEL_COLORS, ["5+", "microhomology length"]),
+    ],
+)
+def test_doublets_and_indels_have_the_colours_of_their_classes(channels, sizes, colors, heads):
+    order = np.random.default_rng(0).permutation(len(channels))
+    counts = np.arange(len(channels), dtype=float)[order] + 1
+    table = signatures.ChannelTable([counts], ["a"], [channels[i] for i in order])
+    shares, _, classes = plots.mutation_profiles_data(table)
+    assert_array_equal(np.bincount(classes), sizes)
+    assert (np.diff(shares[0]) > 0).all()  # channels are in the order of the field again
+    (axes,) = plots.mutation_profiles(table).axes
+    drawn = [to_hex(bar.get_facecolor())[1:] for bar in axes.patches]
+    assert drawn == [
+        color for color, n in zip(colors.split(), sizes, strict=True) for _ in range(n)
+    ]
+    assert set(heads) <= {text.get_text() for text in axes.texts}
+
+
+def test_indels_are_labelled_by_what_is_repeated():
+    table = signatures.ChannelTable(np.ones((1, 83)), ["a"], INDELS)
+    labels = plots.mutation_profiles_data(table)[1]
+    deleted, inserted = ["1", "2", "3", "4", "5", "6+"], ["0", "1", "2", "3", "4", "5+"]
+    assert labels[:24] == 2 * deleted + 2 * inserted
+    assert labels[24:72] == 4 * deleted + 4 * inserted
+    assert labels[72:] == ["1", "1", "2", "1", "2", "3", "1", "2", "3", "4", "5+"]
+
+
+@pytest.mark.parametrize("sign", ":_")
+def test_indels_may_be_named_as_in_other_tools(sign):
+    kinds = {"C": "C", "T": "T", "R": "repeats", "M": "MH"}
+    parts = [channel.split(":") for channel in INDELS]
+    names = [
+        sign.join([way.upper(), kinds[at], size.replace("5", "5+"), n.replace("5", "5+")])
+        for size, way, at, n in parts
+    ]
+    found, known = (
+        plots.mutation_profiles_data(signatures.ChannelTable(np.ones((1, 83)), ["a"], channels))
+        for channels in (names, INDELS)
+    )
+    assert found[1] == known[1]
+    assert_array_equal(found[2], known[2])
 
 
 def test_exposures_are_drawn_with_the_largest_sample_first():

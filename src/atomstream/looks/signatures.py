@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +16,7 @@ from atomstream.looks import report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, colour, empty, labelled, plain
 from atomstream.looks.consensus import ConsensusLook, clustergram, rank
 from atomstream.looks.look import FileCoder
+from atomstream.looks.mutation_classes import Kind, classed
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.rows import largest_features
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The six classes of substitutions and the colours in which the field draws them.
-CLASSES = ("C>A", "C>G", "C>T", "T>A", "T>C", "T>G")
-CLASS_COLORS = ("#1EBFF0", "#050708", "#E62725", "#CBCACB", "#A1CF64", "#EDC8C5")
-CHANNEL = re.compile(r"([ACGT])\[([CT]>[ACGT])\]([ACGT])")
 MAX_NAMED = 60  # samples whose names are written
+MAX_BESIDE = 6  # classes whose headings stand beside the name of a profile
 WIDTH, HEIGHT = 9.5, 1.7  # inches of a profile
+LINE_HEIGHT = 0.2  # inches of a line of headings above a profile
 
 
 class SignatureCoder(FileCoder):
@@ -118,18 +116,15 @@ def mutation_profiles_data(
     shares : ndarray of shape (n_rows, n_channels)
         Of sum one, the channels class by class.
     labels : list of str
-        The three bases of a channel of substitutions, else its name.
+        The three bases of a channel of substitutions, those that stand for a doublet, the number of
+        an insertion or deletion; else its name.
     classes : ndarray of int of shape (n_channels,)
-        Numbers of the six classes of substitutions; -1 for channels of other kinds.
+        Numbers of the classes: six of substitutions, ten of doublets, sixteen of insertions and
+        deletions; -1 for channels of other kinds.
     """
-    found = [CHANNEL.fullmatch(channel) for channel in table.channels]
     shares = table.values / np.maximum(table.values.sum(axis=1, keepdims=True), 1e-300)
-    if not all(match and match[2] in CLASSES for match in found):
-        return shares, list(table.channels), np.full(len(found), -1)
-    keys = [(CLASSES.index(m[2]), m[1], m[3]) for m in found if m]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    labels = [keys[i][1] + CLASSES[keys[i][0]][0] + keys[i][2] for i in order]
-    return shares[:, order], labels, np.array([keys[i][0] for i in order])
+    order, labels, classes, _ = classed(table.channels)
+    return shares[:, order], labels, classes
 
 
 def mutation_profiles(
@@ -137,8 +132,8 @@ def mutation_profiles(
 ) -> Figure:
     """Draw the profiles of signatures or samples, a row for each: the share of every channel.
 
-    Substitutions are drawn in the six colours of the field, with the bases of each channel below
-    the last row.
+    Substitutions (96 channels), doublets (78) and insertions and deletions (83) are drawn in the
+    colours of the field, with the headings of their classes.
 
     Parameters
     ----------
@@ -147,13 +142,14 @@ def mutation_profiles(
         Lower and upper ends, in units of the shares and in the order of the table.
     """
     shares, labels, classes = mutation_profiles_data(table)
-    figure = empty(WIDTH, HEIGHT * len(shares) + 0.5)
+    order, *_, kind = classed(table.channels)
+    # Where classes are narrow, their headings and those of groups stand below the name.
+    n_lines = (len(kind.classes) > MAX_BESIDE) + bool(kind.groups) if kind else 0
+    figure = empty(WIDTH, (HEIGHT + LINE_HEIGHT * n_lines) * len(shares) + 0.5)
     grid = figure.subplots(len(shares), 1, sharex=True, squeeze=False)[:, 0]
-    colors = [CLASS_COLORS[number] if number >= 0 else BLUE for number in classes]
-    ends = []
-    for part in intervals or ():
-        ordered, *_ = mutation_profiles_data(_of(table, part))
-        ends.append(100 * ordered * part.sum(axis=1, keepdims=True))
+    known = [color for _, color in kind.classes.values()] if kind else [BLUE]
+    colors = [known[number] for number in classes]  # the last of one is that of other kinds
+    ends = [100 * np.asarray(part)[:, order] for part in intervals or ()]
     for number, (axes, row) in enumerate(zip(grid, shares, strict=True)):
         places, height = np.arange(len(row)), 100 * row
         axes.bar(places, height, color=colors, width=0.7)
@@ -162,32 +158,38 @@ def mutation_profiles(
             axes.errorbar(places, height, around, fmt="none", ecolor="0.45", elinewidth=0.6)
         axes.set_xlim(-0.7, len(row) - 0.3)
         axes.set_ylim(0, None)
-        axes.set_title(plain(table.names[number]), fontsize=TEXT, loc="left", pad=12)
+        name = plain(table.names[number])
+        axes.set_title(name, fontsize=TEXT, loc="left", pad=12 * (n_lines + 1))
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=TICK)
-        _mark_classes(axes, classes)
-    grid[-1].set_xticks(np.arange(len(labels)), labels, rotation=90, fontsize=5, family="monospace")
+        if kind:
+            _mark_classes(axes, classes, kind, last=axes is grid[-1])
+    turned = 0 if kind and kind.groups else 90  # numbers stand upright
+    style = {"rotation": turned, "fontsize": 5, "family": "monospace"}
+    grid[-1].set_xticks(np.arange(len(labels)), labels, **style)
     figure.supylabel("% of the mutations", fontsize=TEXT)
     return figure
 
 
-def _of(table: signatures.ChannelTable, values: NDArray) -> signatures.ChannelTable:
-    return signatures.ChannelTable(np.asarray(values, float), table.names, table.channels)
-
-
-def _mark_classes(axes: Axes, classes: NDArray) -> None:
-    """Draw a bar with its name above the channels of each class."""
-    for number in np.unique(classes[classes >= 0]):
+def _mark_classes(axes: Axes, classes: NDArray, kind: Kind, *, last: bool) -> None:
+    """Draw a bar with its name above the channels of each class, and what joins classes."""
+    upper = axes.get_xaxis_transform()  # places along the axis, shares of its height
+    style: dict[str, Any] = {"transform": upper, "ha": "center", "fontsize": TICK}
+    for number, (heading, color) in enumerate(kind.classes.values()):
         inside = np.flatnonzero(classes == number)
-        left, right = inside[0] - 0.4, inside[-1] + 0.4
-        upper = axes.get_xaxis_transform()  # places along the axis, shares of its height
-        axes.fill_between(
-            [left, right], 1.01, 1.06, color=CLASS_COLORS[number], transform=upper, clip_on=False
-        )
-        middle = (left + right) / 2
-        axes.text(
-            middle, 1.08, CLASSES[number], transform=upper, ha="center", va="bottom", fontsize=TICK
-        )
+        if not len(inside):
+            continue
+        ends = [inside[0] - 0.4, inside[-1] + 0.4]
+        axes.fill_between(ends, 1.01, 1.06, color=color, transform=upper, clip_on=False)
+        axes.text(sum(ends) / 2, 1.08, heading, va="bottom", **style)
+    first = 0
+    for above, below, n_classes in kind.groups:
+        inside = np.flatnonzero((classes >= first) & (classes < first + n_classes))
+        first += n_classes
+        if len(inside):
+            axes.text(inside.mean(), 1.22, above, va="bottom", **style)
+        if len(inside) and last:
+            axes.text(inside.mean(), -0.13, below, va="top", **style)
 
 
 def exposures_data(values: NDArray) -> tuple[NDArray, NDArray]:
