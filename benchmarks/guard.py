@@ -125,7 +125,7 @@ def tensor(rng):
 
     factors = [rng.random((60, 5)) for _ in range(3)]
     X = np.einsum("ir,jr,kr->ijk", *factors) + 0.1 * rng.random((60, 60, 60))
-    return lambda: online_parafac(X, 5, random_state=0)
+    return lambda: online_parafac(X, 5, n_epochs=10, random_state=0)
 
 
 def walks(rng):

@@ -97,7 +97,7 @@ def start(shape: tuple[int, ...], seed: int) -> list[np.ndarray]:
 def online(X: Any, seed: int, **settings: Any) -> Trail:
     """Return the trail of `online_parafac`."""
     trace = Trace()
-    online_parafac(X, RANK, random_state=seed, callbacks=[trace], **settings)
+    online_parafac(X, RANK, random_state=seed, callbacks=[trace], n_polish=0, **settings)
     return trace.trail
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from atomstream import OnlineNMF, plots
 from atomstream.looks.report import Section, how, write_report
+from atomstream.looks.rows import RowsLook
 from atomstream.watch.callbacks import History
 
 
@@ -54,6 +55,25 @@ def test_a_report_tells_how_many_entries_were_outliers(room):
         told.append(how(record).get("entries counted as outliers"))
     assert told[1] is None
     room.error(abs(float(told[0].rstrip("%")) - 10), at_most=3)
+
+
+def test_a_report_shows_which_entries_are_outliers():
+    rng = np.random.default_rng(0)
+    X = 10 * rng.gamma(1.0, 1.0, (200, 3)) @ rng.gamma(0.5, 1.0, (3, 40)) + rng.random((200, 40))
+    wrong = rng.random(X.shape) < 0.1
+    X[wrong] += 500
+    shown = {}
+    for loss in ("trimmed", "squared"):
+        model = OnlineNMF(3, loss=loss, n_epochs=2, random_state=0).fit(X)
+        known = {"shape": None, "names": None, "settings": None, "notes": {}}
+        record = SimpleNamespace(learner=model, model=model, held_out=X[:50], **known)
+        shown[loss] = {section.name: section for section in RowsLook().judged(record)}
+    assert "outliers" not in shown["squared"]
+    section = shown["trimmed"]["outliers"]
+    drawn = section.figure.axes[0].images[0].get_array()
+    assert drawn.shape == (50, 40)
+    assert drawn[wrong[:50]].all()
+    assert f"{drawn.mean():.1%}" in section.caption
 
 
 def test_a_report_is_one_file_that_escapes_names_and_needs_no_network(tmp_path):

@@ -28,19 +28,21 @@ def begun(X, r, seed=1):
 def divergence(X, found, weights=1.0):
     Y = found.codes @ found.loads.T
     logs = X * np.log(np.where(X > 0, X, 1) / np.where(X > 0, Y, 1))
-    return float((np.broadcast_to(weights, len(X))[:, None] * (logs - X + Y)).sum())
+    return float((weights * (logs - X + Y)).sum())
 
 
 @pytest.mark.parametrize("share", [1.0, 0.4])
-def test_the_kernel_is_its_plain_function(share):
+@pytest.mark.parametrize("n_totals", [1, 60])
+def test_the_kernel_is_its_plain_function(share, n_totals):
     X = sp.csr_array(planted(share=share))
     start, still = begun(X, 4), np.array([False, True, False, False])
     atoms, stored = np.ascontiguousarray(start.loads.T), (X.indptr, X.indices, X.data)
+    totals = np.random.default_rng(4).uniform(0.5, 1, (n_totals, 12)) @ start.loads
     ends = []
     for function in (sweep, plain_sweep):
         codes, fitted = start.codes.copy(), np.empty(X.nnz)
         for _ in range(3):
-            function(codes, stored, atoms, still, fitted)
+            function(codes, stored, atoms, totals, still, fitted)
         ends.append((codes, fitted))
     assert_allclose(ends[0][0], ends[1][0], rtol=1e-9, atol=1e-12)
     assert_allclose(ends[0][1], ends[1][1], rtol=1e-9, atol=1e-12)
@@ -52,7 +54,8 @@ def test_an_entry_ends_at_its_minimum():
     x, atom = rng.random(20), rng.random(20)
     X, code, fitted = sp.csr_array(x[None]), np.array([[50.0]]), np.empty(20)
     for _ in range(3):
-        sweep(code, (X.indptr, X.indices, X.data), atom[None], np.array([False]), fitted)
+        stored, total = (X.indptr, X.indices, X.data), np.array([[atom.sum()]])
+        sweep(code, stored, atom[None], total, np.array([False]), fitted)
     best = minimize_scalar(
         lambda h: (h * atom - x * np.log(h * atom)).sum(), bounds=(1e-3, 50), method="bounded"
     ).x
@@ -61,9 +64,15 @@ def test_an_entry_ends_at_its_minimum():
 
 
 @pytest.mark.parametrize("share", [1.0, 0.4])
-def test_no_sweep_raises_the_divergence_and_it_is_told_exactly(share):
-    X, weights = planted(share=share), np.random.default_rng(2).uniform(0.5, 2, 60)
-    descent = Alternation(X, weights, np.zeros(4, bool), 1).descend(begun(X, 4))
+@pytest.mark.parametrize("weighs", ["rows", "entries", "mask"])
+def test_no_sweep_raises_the_divergence_and_it_is_told_exactly(share, weighs):
+    X, rng, shares = planted(share=share), np.random.default_rng(2), None
+    weights = rng.uniform(0.5, 2, (60, 1))
+    if weighs != "rows":
+        shares = rng.random(X.shape) if weighs == "entries" else 1.0 * (rng.random(X.shape) < 0.8)
+        X = np.where(shares > 0, X, 0)
+    descent = Alternation(X, weights[:, 0], np.zeros(4, bool), 1, shares).descend(begun(X, 4))
+    weights = weights if shares is None else weights * shares
     last = np.inf
     for _ in range(60):
         found, value = next(descent)
@@ -119,7 +128,7 @@ def test_what_is_settled_by_coordinates(monkeypatch):
         (holes, {"missing": True}),
     ]:
         OnlineNMF(3, **{"loss": "kl", "random_state": 0, **how}).fit(data)
-    assert asked == [True, True, True, False, False, False, False]
+    assert asked == [True, True, True, False, False, False, True]
 
 
 def test_fixed_atoms_and_rows_of_weight_zero_stay_out_of_it():

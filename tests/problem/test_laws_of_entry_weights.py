@@ -10,6 +10,7 @@ from atomstream import OnlineDictionaryLearning, OnlineNMF, load, save
 from atomstream.coders import Auto
 from atomstream.loop import short_runs
 from atomstream.memory import Aggregates
+from atomstream.updates import Majorise
 
 KINDS = {
     "nmf": lambda **more: OnlineNMF(3, random_state=0, **more),
@@ -152,14 +153,15 @@ def test_equal_weights_of_a_stream_give_the_bits_of_none(kind):
         assert_array_equal(known(alike)[name], values)
 
 
-def test_short_runs_are_ranked_by_the_loss_that_is_learned(monkeypatch):
+@pytest.mark.parametrize(
+    ("loss", "run"), [("kl", short_runs._ByCoordinates), ("huber", short_runs._Multiplicative)]
+)
+def test_short_runs_are_ranked_by_the_loss_that_is_learned(loss, run, monkeypatch):
     X, W = data()
-    ranked = []
-    own = short_runs._Multiplicative.value
-    monkeypatch.setattr(
-        short_runs._Multiplicative, "value", lambda run: ranked.append(run) or own(run)
-    )
-    OnlineNMF(3, loss="kl", random_state=0).fit(X, entry_weight=W)
+    ranked, own = [], run.value
+    monkeypatch.setattr(run, "value", lambda self: ranked.append(self) or own(self))
+    updater = Majorise() if loss == "huber" else "auto"
+    OnlineNMF(3, loss=loss, updater=updater, random_state=0).fit(X, entry_weight=W)
     assert len(ranked) >= short_runs.N_STARTS
 
 

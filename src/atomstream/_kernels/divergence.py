@@ -10,7 +10,7 @@ MIN_FITTED, LONG_FALL, MAX_STEPS = 1e-100, 0.1, 3  # as in the twin
 
 
 @kernel
-def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
+def sweep(codes, stored, atoms, totals, still, fitted):  # type: ignore[no-untyped-def]
     """Minimise the divergence of each row over each entry of its code in turn, in place.
 
     Parameters
@@ -20,6 +20,8 @@ def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
     stored : (indptr, indices, values)
         Of the samples, zeros left out.
     atoms : ndarray of shape (n_components, n_features)
+    totals : ndarray of shape (n_samples or 1, n_components)
+        Sums of the atoms by the weights of the entries of each sample, or of all samples.
     still : ndarray of bool of shape (n_components,)
         Entries that stay.
     fitted : ndarray of shape (indptr[-1] - indptr[0],)
@@ -27,12 +29,7 @@ def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
     """
     indptr, indices, values = stored
     n_components, n_features = atoms.shape
-    totals, own = np.empty(n_components), np.empty((n_components, n_features))
-    for k in range(n_components):
-        total = 0.0
-        for f in range(n_features):
-            total += atoms[k, f]
-        totals[k] = total
+    own = np.empty((n_components, n_features))
     for i in range(len(codes)):
         first, size = indptr[i], indptr[i + 1] - indptr[i]
         x, code = values[first : first + size], codes[i]
@@ -45,7 +42,7 @@ def sweep(codes, stored, atoms, still, fitted):  # type: ignore[no-untyped-def]
                     own[k, f] = atoms[k, indices[first + f]]
         _reconstruct(code, there, y)
         for k in range(n_components):
-            row, total = there[k], totals[k]
+            row, total = there[k], totals[i % len(totals), k]
             if still[k] or total <= 0:
                 continue
             for _ in range(MAX_STEPS):

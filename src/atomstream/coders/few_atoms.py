@@ -74,7 +74,7 @@ class _Row:
         found, value, before = start[None].copy(), np.inf, np.inf
         for _ in range(MAX_SWEEPS // SWEEPS):
             for _ in range(SWEEPS):
-                sweep(found, stored, atoms, still, fitted)
+                sweep(found, stored, atoms, sums[None], still, fitted)
             value = float(self._seen @ np.log(self._seen / fitted) - self.total + found[0] @ sums)
             if before - value <= GAIN:
                 break

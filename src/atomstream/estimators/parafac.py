@@ -30,6 +30,7 @@ EXACT = Accuracy(gap=1e-9)
 MAX_STORED_SHARE = 0.125
 MIN_GAIN = 1e-5  # of the objective: a sweep that gains less is the last one
 MAX_SWEEPS = 500  # sweeps
+N_PASSES = 10  # before the sweeps, by default
 
 
 class Slices:
@@ -53,6 +54,12 @@ class Slices:
 
     def __len__(self) -> int:
         return -(-self._shape[0] // self._size)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether another sweep reads no file."""
+        # A memory map is a subclass of ndarray.
+        return self._rows is not None or type(self._X) is np.ndarray
 
     def __iter__(self) -> Iterator[Any]:
         return self._read(np.arange(self._shape[0]))
@@ -231,8 +238,8 @@ def online_parafac(
     *,
     sample_mode: int = 0,
     fraction: float = 0.2,
-    n_epochs: int = 10,
-    n_polish: int | None = 0,
+    n_epochs: int | None = None,
+    n_polish: int | str | None = "auto",
     callbacks: Iterable[Any] = (),
     **params: Any,
 ) -> CPTensor:
@@ -252,14 +259,16 @@ def online_parafac(
         The mode whose slices stream by; slices along mode 0 of a file in C order are read fastest.
     fraction : float, default=0.2
         Share of the slices in a batch, in (0, 1].
-    n_epochs : int, default=10
-        Passes over the slices.
-    n_polish : int or None, default=0
+    n_epochs : int, optional
+        Passes over the slices; None is ten.
+    n_polish : int, None or "auto", default="auto"
         Full block sweeps at the end, each of which reads the tensor once: all slices are coded
         exactly, then the loadings minimise the error for these codes, as alternating least squares
         does. None goes on until a sweep gains less than 1e-5 of the squared error (500 sweeps at
-        most). Sparse tensors, and arrays in memory with less than an eighth of entries that are not
-        0, are read once for all sweeps, and then only these entries count.
+        most). "auto" is None for an array or a sparse array in memory, and 0 for what is read from
+        a file and where ``n_epochs`` is given. Sparse tensors, and arrays in memory with less than
+        an eighth of entries that are not 0, are read once for all sweeps, and then only these
+        entries count.
     callbacks : iterable of callback, default=()
         As for `OnlineCPDictionary.set_callbacks`.
     **params
@@ -281,7 +290,7 @@ def online_parafac(
     >>> from atomstream import online_parafac
     >>> rng = np.random.default_rng(0)
     >>> X = np.einsum("ir,jr,kr->ijk", rng.random((30, 2)), rng.random((8, 2)), rng.random((9, 2)))
-    >>> weights, factors = cp = online_parafac(X, 2, n_epochs=20, n_polish=20, random_state=0)
+    >>> weights, factors = cp = online_parafac(X, 2, random_state=0)
     >>> [factor.shape for factor in factors], bool(cp.relative_error < 0.01)
     ([(30, 2), (8, 2), (9, 2)], True)
     """
@@ -291,17 +300,20 @@ def online_parafac(
     check_count("sample_mode", sample_mode, -len(shape), len(shape) - 1)
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 < fraction <= 1:
         raise ValueError(f"fraction must lie in (0, 1], got {fraction!r}.")
-    check_count("n_epochs", n_epochs, 1)
-    if n_polish is not None:
+    if n_epochs is not None:
+        check_count("n_epochs", n_epochs, 1)
+    if n_polish is not None and n_polish != "auto":
         check_count("n_polish", n_polish, 0)
     if "batch_size" in params:
         raise ValueError("batch_size follows from fraction here; leave it out.")
     mode, rng = sample_mode % len(shape), generator(params.pop("random_state", None))
     slices = Slices(X, mode, max(1, round(fraction * shape[mode])))
+    if n_polish == "auto":
+        n_polish = None if n_epochs is None and slices.in_memory else 0
     model = OnlineCPDictionary(rank, random_state=rng, **params)
     model.set_callbacks(*callbacks)
     deadline = np.inf if model.max_time is None else time.monotonic() + model.max_time
-    for epoch in range(n_epochs):
+    for epoch in range(n_epochs or N_PASSES):
         horizon = model.clock_.mass if epoch else np.inf
         if model.max_time is not None:
             # Each pass gets what is left of the time for all.

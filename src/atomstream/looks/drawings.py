@@ -269,6 +269,15 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
     return figure
 
 
+def mask(found: NDArray) -> Figure:
+    """Draw which entries are marked, a sample in each line."""
+    figure = empty(6.4, 2.8)
+    axes = figure.subplots()
+    axes.imshow(found, cmap="gray_r", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    labelled(axes, xlabel="feature", ylabel="row")
+    return figure
+
+
 def objective_data(history: History) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `objective` draws: samples seen, objectives, means of the last sixth.
 

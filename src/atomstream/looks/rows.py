@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
 ROWS = 4096  # coded at a time
 MAX_ENTRIES = 1 << 23  # of rows held out, as a dense array
+MAX_MASKED = 200  # rows in the picture of outliers
 UNITS = {
     "std": "columns over their standard deviations",
     "max": "columns over their largest absolute values",
@@ -203,6 +204,7 @@ class RowsLook(Look):
         figures = report.rounded(self.quality(record))
         return [
             Section("held_out", "Held-out rows", shown + units, figure),
+            *_outliers(record),
             Section("quality", "Figures", measured, facts=figures),
         ]
 
@@ -218,6 +220,18 @@ class RowsLook(Look):
             "rows held out": f"{0 if held is None else held.shape[0]:,}, kept out of learning",
             "missing entries": f"{missing:.2f} %" if record.settings.missing else "none allowed",
         }
+
+
+def _outliers(record: Record) -> list[Section]:
+    """Return which entries of the first rows held out are outliers, where the loss knows any."""
+    if not getattr(record.model.algorithm_.objective.loss, "trims", False):
+        return []
+    found = record.model.outliers(record.held_out[:MAX_MASKED]) > 0
+    caption = (
+        f"The first {counted(len(found), 'row')} that were kept out of learning. Black entries, "
+        f"{found.mean():.1%} of all, lie beyond the threshold of their row: they count as missing."
+    )
+    return [Section("outliers", "Outliers", caption, drawings.mask(found))]
 
 
 def largest_features(row: NDArray, names: Sequence[str] | None) -> str:

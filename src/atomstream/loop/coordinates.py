@@ -55,8 +55,6 @@ def settles_by_coordinates(batches: Sequence[Batch], algorithm: Algorithm) -> bo
         and _size_is_free(objective.codes, objective.atoms, at_most=False)
         # Damping would pull at atoms whose sweeps minimise the divergence alone.
         and not getattr(updater, "damping", 0.0)
-        # The slope of an entry holds the sum of a whole atom, which holes in a row would change.
-        and all(batch.mask is None for batch in batches)
         and size * BYTES <= MEMORY_SHARE * memory_there()
     )
 
@@ -100,6 +98,8 @@ class Alternation:
     X : ndarray or sparse array of shape (n_samples, n_features)
     weights : ndarray of shape (n_samples,)
         Above zero.
+    shares : ndarray of shape (n_samples, n_features), or None
+        Weights of the entries, beside those of the samples; None stands for ones.
     still : ndarray of bool of shape (n_components,)
         Atoms that stay.
     n_jobs : int
@@ -112,19 +112,30 @@ class Alternation:
     """
 
     def __init__(
-        self, X: NDArray | sp.csr_array, weights: NDArray, still: NDArray, n_jobs: int
+        self,
+        X: NDArray | sp.csr_array,
+        weights: NDArray,
+        still: NDArray,
+        n_jobs: int,
+        shares: NDArray | None = None,
     ) -> None:
         rows = sp.csr_array(X, dtype=np.float64)
+        # A stored zero costs 0 log 0, which would make the objective NaN.
+        rows.eliminate_zeros()
         # A row of weight w adds to the slopes of atoms what w times the row and its code do.
         columns = sp.csr_array((sp.diags_array(weights) @ rows).T)
-        # A stored zero costs 0 log 0, which would make the objective NaN.
-        for part in (rows, columns):
-            part.eliminate_zeros()
-        self._rows, self._columns, self._weights = rows, columns, weights[:, None]
+        self._logs, self._shares, self._weights = columns.data, shares, weights[:, None]
+        if shares is not None:
+            where = (np.repeat(np.arange(len(shares)), np.diff(rows.indptr)), rows.indices)
+            rows.data = rows.data * shares[where]
+            columns = sp.csr_array((sp.diags_array(weights) @ rows).T)
+        self._rows, self._columns = rows, columns
         self._still, self._n_jobs, self._moving = still, n_jobs, np.zeros(len(still), bool)
         self.mass = float(columns.sum())
 
-    def _sweep(self, codes: NDArray, data: sp.csr_array, atoms: NDArray, still: NDArray) -> NDArray:
+    def _sweep(
+        self, codes: NDArray, data: sp.csr_array, atoms: NDArray, totals: NDArray, still: NDArray
+    ) -> NDArray:
         """Sweep over the codes of all rows, in place; return what the stored values become."""
         from atomstream._kernels.divergence import sweep
 
@@ -134,7 +145,8 @@ class Alternation:
             """Sweep over some of the rows."""
             places = data.indptr[rows.start : rows.stop + 1]
             stored = places, data.indices, data.data
-            sweep(codes[rows], stored, atoms, still, fitted[places[0] : places[-1]])
+            sums = totals if len(totals) == 1 else totals[rows]
+            sweep(codes[rows], stored, atoms, sums, still, fitted[places[0] : places[-1]])
 
         over_rows(part, len(codes), self._n_jobs)
         return fitted
@@ -143,13 +155,14 @@ class Alternation:
         """Return codes and atoms after a sweep over both, and their divergence."""
         # The atoms are swept with the new codes (Gauss-Seidel): each sweep is a descent by itself.
         codes, loads = found.codes.copy(), found.loads.copy()
-        self._sweep(codes, self._rows, loads.T, self._moving)
+        shares = np.ones((1, len(loads))) if self._shares is None else self._shares
+        self._sweep(codes, self._rows, loads.T, shares @ loads, self._moving)
         weighted = self._weights * codes
-        fitted = self._sweep(loads, self._columns, weighted.T, self._still)
-        x = self._columns.data
+        totals = weighted.sum(axis=0)[None] if self._shares is None else shares.T @ weighted
+        fitted = self._sweep(loads, self._columns, weighted.T, totals, self._still)
         # d(x, y) = x log(x / y) - x + y; all y together are the sums of codes times those of atoms.
-        apart = float(x @ np.log(x / fitted)) - self.mass
-        value = apart + float(weighted.sum(axis=0) @ loads.sum(axis=0))
+        apart = float(self._columns.data @ np.log(self._logs / fitted)) - self.mass
+        value = apart + float((totals * loads).sum())
         return Factors(codes, loads).balanced(self._still), value
 
     def descend(self, found: Factors) -> Iterator[tuple[Factors, float]]:
@@ -197,9 +210,10 @@ def coordinate_rounds(
     codes = [algorithm.explain(batch, state.dictionary, options)[0].values for batch in batches]
     every = np.concatenate(codes).astype(np.float64)
     cuts = np.cumsum([len(part) for part in codes])[:-1]
-    X, weights = _joined(batches)
+    X, weights, shares = _joined(batches)
     seen, n_jobs = weights > 0, getattr(algorithm.coder, "n_jobs", 1)
-    alternation = Alternation(X[seen], weights[seen], still, n_jobs)
+    shares = None if shares is None else shares[seen]
+    alternation = Alternation(X[seen], weights[seen], still, n_jobs, shares)
     sweeps = alternation.descend(Factors(every[seen], given.T.astype(np.float64)))
     before = np.inf
     for number in range(1, MAX_ROUNDS + 1):
@@ -220,12 +234,15 @@ def coordinate_rounds(
         before = value
 
 
-def _joined(batches: Sequence[Batch]) -> tuple[Any, NDArray]:
-    """Return all samples and their weights."""
+def _joined(batches: Sequence[Batch]) -> tuple[Any, NDArray, NDArray | None]:
+    """Return all samples, their weights, and those of their entries where these differ."""
     blocks = [batch.X for batch in batches]
     X = np.concatenate(blocks) if isinstance(blocks[0], np.ndarray) else sp.vstack(blocks, "csr")
     weights = [np.ones(b.X.shape[0]) if b.weights is None else b.weights for b in batches]
-    return X, np.concatenate(weights)
+    if all(batch.mask is None for batch in batches):
+        return X, np.concatenate(weights), None
+    shares = [np.ones(b.X.shape) if b.mask is None else b.mask.astype(float) for b in batches]
+    return X, np.concatenate(weights), np.concatenate(shares)
 
 
 def _taken_in(
@@ -251,30 +268,32 @@ def plain_sweep(
     codes: NDArray,
     stored: tuple[NDArray, NDArray, NDArray],
     atoms: NDArray,
+    totals: NDArray,
     still: NDArray,
     fitted: NDArray,
 ) -> None:
     r"""Minimise the divergence of each row over each entry of its code in turn, in place.
 
     With the other entries as they are, the slope over entry k is :math:`a - p` with the sum a of
-    the atom and :math:`p = \sum_j x_j d_{kj} / y_j`, of derivative :math:`-q`. The reciprocal of p
-    is concave in the entry, so the pole :math:`p^2 / (q\,(\delta + p/q))`, which has its value and
-    its derivative at 0, is a bound: the step :math:`\delta = (p - a)\,p / (q a)` to where it equals
-    a never goes beyond the minimum upwards. Downwards it may, but by less than Newton's, and a step
-    upwards follows where it was a long one.
+    the atom, by the weights of the entries, and :math:`p = \sum_j x_j d_{kj} / y_j`, of derivative
+    :math:`-q`. The reciprocal of p is concave in the entry, so the pole :math:`p^2 / (q\,(\delta +
+    p/q))`, which has its value and its derivative at 0, is a bound: the step :math:`\delta = (p -
+    a)\,p / (q a)` to where it equals a never goes beyond the minimum upwards. Downwards it may, but
+    by less than Newton's, and a step upwards follows where it was a long one.
 
     Parameters
     ----------
-    codes, stored, atoms, still, fitted
+    codes, stored, atoms, totals, still, fitted
         As in `atomstream._kernels.divergence.sweep`.
     """
     indptr, indices, values = stored
-    totals, first = atoms.sum(axis=1), indptr[0]
+    first = indptr[0]
     for i, code in enumerate(codes):
+        sums = totals[i % len(totals)]
         places = slice(indptr[i], indptr[i + 1])
         x, there = values[places], atoms[:, indices[places]]
         y = np.maximum(code @ there, MIN_FITTED)
-        for k in np.flatnonzero(~still & (totals > 0)):
+        for k in np.flatnonzero(~still & (sums > 0)):
             for _ in range(MAX_STEPS):
                 share = there[k] / y
                 pull, curvature = x @ share, x @ share**2
@@ -282,7 +301,7 @@ def plain_sweep(
                 # best.
                 goal = 0.0
                 if curvature > 0:
-                    step = (pull - totals[k]) / curvature * (pull / totals[k])
+                    step = (pull - sums[k]) / curvature * (pull / sums[k])
                     goal = max(code[k] + step, 0.0)
                 move = goal - code[k]
                 code[k] = goal

@@ -7,12 +7,14 @@ single runs end up to a fifth above the best one. Short runs tell most bad start
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.loop.algorithm import Algorithm
+from atomstream.loop.coordinates import Alternation, Factors, settles_by_coordinates
 from atomstream.losses.majorisers import exponents_of, power_step
 from atomstream.memory.by_feature import code_products
 from atomstream.memory.column_sums import MIN_ENTRY_SHARE
@@ -42,6 +44,8 @@ def choose_start(
     if batch is None:
         return
     run: type[_Descent] = _Descent if objective.loss.quadratic else _Multiplicative
+    if settles_by_coordinates(blocks, algorithm):
+        run = _ByCoordinates
     given = state.dictionary.atoms().astype(np.float64)
     # The atoms at hand run too: the choice is never worse than they are after a short run.
     starts = [given, *(_random(batch, given, algorithm, rng) for _ in range(N_STARTS - 1))]
@@ -175,3 +179,25 @@ class _Multiplicative(_Descent):
         """Return the objective, summed over the rows."""
         net = self.objective.codes.elastic_net(self.codes)
         return float((self._products().losses(self.codes) + net) @ self.weights)
+
+
+class _ByCoordinates(_Multiplicative):
+    """A run under Kullback-Leibler: exact steps of one entry of all codes or atoms at a time."""
+
+    heats = ((10, 5), (40, 2), (100, 1))
+
+    def _begin(self) -> None:
+        super()._begin()
+        still, rows = np.zeros(len(self.atoms), bool), self.weights > 0
+        shares = None if self.batch.mask is None else self.shares[rows]
+        descent = Alternation(self.X[rows], self.weights[rows], still, 1, shares)
+        self._sweeps = descent.descend(Factors(self.codes[rows], self.atoms.T.copy()))
+
+    def go_on(self, n_rounds: int) -> None:
+        """Take so many sweeps over codes and atoms."""
+        *_, (found, self._value) = islice(self._sweeps, n_rounds)
+        self.atoms = found.loads.T.copy()
+
+    def value(self) -> float:
+        """Return the objective, summed over the rows."""
+        return self._value
