@@ -16,7 +16,7 @@ from atomstream import (
     choose_rank,
     plots,
 )
-from atomstream.estimators._rank_choice import choose
+from atomstream.estimators._rank_choice import choose, reproducible
 from atomstream.streams import windows
 
 
@@ -134,6 +134,16 @@ def test_structure_is_what_foresees_better_than_means():
     _, structured, reason = choose(RANKS, errors, STEADY, errors_of(1.5)[0])
     assert structured
     assert reason.startswith("1 has the smallest error")
+
+
+def test_a_number_that_comes_back_must_not_predict_hidden_entries_worse_than_a_smaller_one():
+    """One error of the differences is 0.1 sqrt(2) / 20 = 0.007."""
+    back = np.array([True, True, False, True])
+    assert reproducible(RANKS, back, errors_of(5, 1, 1.2, 1.004, spread=0.1)) == 4
+    assert reproducible(RANKS, back, errors_of(5, 1, 1.2, 1.05, spread=0.1)) == 2
+    # Atoms that are lacking make errors larger, too: that leaves no number out.
+    assert reproducible(RANKS, back, errors_of(5, 4, 1, 1.5, spread=0.1)) == 2
+    assert reproducible(RANKS, ~back, errors_of(5, 1, 1.2, 1, spread=0.1)) is None
 
 
 def test_the_edge_of_what_was_tried_is_told():

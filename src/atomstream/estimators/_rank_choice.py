@@ -36,7 +36,8 @@ class RankChoice:
     by_error : int
         What errors on hidden entries choose.
     by_reproducibility : int or None
-        The largest rank all of whose atoms come back; None where there is none.
+        The largest rank all of whose atoms come back, and whose error is not above that of a
+        smaller one by more than chance; None where there is none.
     ranks : ndarray of int of shape (n_ranks,)
     error : ndarray of shape (n_ranks,)
         Error on hidden entries: mean squared error under the squared loss, else the mean loss.
@@ -123,7 +124,8 @@ class Judging(NamedTuple):
         return (
             f"For {kind} the rule is {rule}: errors on hidden entries choose {by_error}, and "
             f"{found} all of whose atoms come back in {self.min_share:.0%} of the replicates at a "
-            f"cosine of {self.min_cosine:g}."
+            f"cosine of {self.min_cosine:g} and which predicts hidden entries no worse than "
+            "smaller numbers do."
         )
 
 
@@ -146,7 +148,7 @@ def compare(
     stability = np.array([consensus.share.mean() for consensus in agreed])
     weakest = np.array([consensus.weakest(judging.min_cosine) for consensus in agreed])
     by_error, _, reason = choose(ranks, rows, stability, baseline)
-    come_back = reproducible(ranks, weakest, judging.min_share)
+    come_back = reproducible(ranks, weakest >= judging.min_share, rows)
     rule, kind = judging.taken(ensemble)
     rank = come_back if rule == "reproducibility" and come_back is not None else by_error
     at = int(np.flatnonzero(ranks == rank)[0])
@@ -253,16 +255,31 @@ def _reason(
     return why[0].upper() + why[1:] + "."
 
 
-def reproducible(ranks: NDArray, weakest: NDArray, min_share: float) -> int | None:
-    """Return the largest rank all of whose atoms come back in so large a share of the replicates.
+def reproducible(ranks: NDArray, back: NDArray, errors: NDArray) -> int | None:
+    """Return the largest rank that comes back and does not predict hidden entries worse.
+
+    Its error is at most one standard error of the difference above that of a smaller rank.
+    Parts into which an atom is split may come back, for bootstraps share the noise of their rows.
+    Entries that nobody has seen have other noise: with such parts their error rises. Ranks below
+    the one of the smallest error lack atoms, which is no reason to leave them out.
+
+    Parameters
+    ----------
+    ranks : ndarray of int of shape (n_ranks,)
+        Rising.
+    back : ndarray of bool of shape (n_ranks,)
+        Whether enough replicates have all of the atoms.
+    errors : ndarray of shape (n_ranks, n_rows)
 
     References
     ----------
     Alexandrov et al. (2013), "Deciphering signatures of mutational processes operative in human
     cancer", Cell Reports 3: the number of signatures by whether resampled counts give them back.
     """
-    back = ranks[weakest >= min_share]
-    return int(back[-1]) if len(back) else None
+    best = int(errors.mean(axis=1).argmin())
+    behind, spread = _differences(errors - errors[best])
+    back = back & ((ranks <= ranks[best]) | (behind <= spread))
+    return int(ranks[back][-1]) if back.any() else None
 
 
 def _advice(stability: float, bootstrap: bool) -> str:

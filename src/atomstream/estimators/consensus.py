@@ -65,8 +65,9 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         present in most rows. Intervals are narrower then, and hold fewer of the large entries.
     rule : {"auto", "error", "reproducibility"}, default="auto"
         What chooses the rank: errors on hidden entries, or the largest rank all of whose atoms come
-        back, which finds rare parts. By default the second for counts, whole numbers under a
-        divergence, and the first for all else; ``choice_`` holds what both choose.
+        back and which predicts hidden entries no worse than smaller ones do, which finds rare
+        parts. By default the second for counts, whole numbers under a divergence, and the first for
+        all else; ``choice_`` holds what both choose.
     min_share : float, default=0.7
         All atoms of a rank come back if so large a share of the replicates has each of them.
     min_cosine : float, default=0.9

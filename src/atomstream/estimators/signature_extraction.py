@@ -18,8 +18,8 @@ def signature_extractor(n_components: int | Iterable[int] = RANKS, **settings: A
 
     Kullback-Leibler is minus the logarithm of the Poisson likelihood up to a constant. Starts are
     random, for where most samples hold most signatures many factors fit alike, and starts from
-    the data would all end in one corner. The number is the largest all of whose signatures come
-    back, also of counts that are no whole numbers any more because they were capped.
+    the data would all end in one corner. The rule is reproducibility also for counts that are no
+    whole numbers any more because they were capped.
     """
     fixed: dict[str, Any] = {"rule": "reproducibility", "bootstrap": True, "to_the_end": True}
     template = OnlineNMF(loss="kl", init="random")
@@ -31,6 +31,7 @@ def extract_signatures(
     n_components: int | Iterable[int] = RANKS,
     *,
     n_replicates: int = 100,
+    rule: str = "reproducibility",
     n_jobs: int | None = None,
     random_state: RandomSource = None,
 ) -> ConsensusNMF:
@@ -44,6 +45,9 @@ def extract_signatures(
         The numbers of signatures to compare.
     n_replicates : int, default=100
         Bootstraps of the samples for each number.
+    rule : {"reproducibility", "error"}, default="reproducibility"
+        What chooses the number: the largest all of whose signatures come back and which predicts
+        hidden counts no worse than smaller ones do, or hidden counts alone.
     n_jobs : int, optional
         Threads over replicates; None is one, -1 all.
     random_state : int, Generator, RandomState or None, default=None
@@ -64,16 +68,15 @@ def extract_signatures(
     >>> import numpy as np
     >>> from atomstream import extract_signatures, signatures
     >>> rng = np.random.default_rng(0)
-    >>> profiles = rng.dirichlet(np.full(24, 0.3), 3)
-    >>> counts = rng.poisson(1000 * rng.dirichlet([0.1, 0.1, 0.1], 80) @ profiles)
+    >>> profiles = rng.dirichlet(np.full(24, 0.3), 2)
+    >>> counts = rng.poisson(2000 * rng.dirichlet([1, 1], 80) @ profiles)
     >>> samples, channels = [f"S{i}" for i in range(80)], [f"channel {i}" for i in range(24)]
     >>> table = signatures.ChannelTable(counts, samples, channels)
-    >>> model = extract_signatures(table, range(1, 6), n_replicates=10, random_state=0)
+    >>> model = extract_signatures(table, range(1, 5), n_replicates=10, random_state=0)
     >>> signatures.de_novo(model, table.channels).names
-    ['CH24A', 'CH24B', 'CH24C']
+    ['CH24A', 'CH24B']
     """
     check_counts(mutations)
-    extractor = signature_extractor(
-        n_components, n_replicates=n_replicates, n_jobs=n_jobs, random_state=random_state
-    )
+    settings = {"n_replicates": n_replicates, "rule": rule, "n_jobs": n_jobs}
+    extractor = signature_extractor(n_components, random_state=random_state, **settings)
     return extractor.fit(mutations.values)

@@ -38,6 +38,7 @@ class SignaturesSettings(checkpoints, Settings):
     )
     cap: bool = option(False, "Scale hypermutated samples down to the limit before learning.")
     replicates: int = sets(ConsensusNMF, "n_replicates")
+    rule: str = sets(ConsensusNMF, "rule", default="reproducibility")
     min_share: float = sets(ConsensusNMF, "min_share")
     min_cosine: float = sets(ConsensusNMF, "min_cosine")
     jobs: int = sets(ConsensusNMF, "n_jobs", default=1, free=True)
