@@ -130,6 +130,15 @@ def test_hypermutated_samples_weigh_less_where_they_are_capped(folder, tmp_path,
     assert (held.sum(axis=1).max() <= 1.001 * limit) == cap
 
 
+def test_hidden_counts_alone_may_choose(folder, tmp_path):
+    few = ("--signatures", "3-4", "--replicates", 4, "--rule", "error")
+    run("signatures", folder / "counts.txt", *few, "--out", tmp_path / "run")
+    choice = load(tmp_path / "run/model.atoms").choice_
+    assert choice.rule == "error"
+    assert choice.rank == choice.by_error
+    assert load(folder / "run/model.atoms").choice_.rule == "reproducibility"
+
+
 def test_bad_input_ends_with_a_sentence(folder, tmp_path, capsys):
     counts, known = folder / "counts.txt", folder / "known.txt"
     out = ("--out", tmp_path / "new")
@@ -245,6 +254,24 @@ def test_exposures_are_drawn_with_the_largest_sample_first():
     order, shares = plots.exposures_data(np.array([[1.0, 1.0], [6.0, 2.0]]))
     assert_array_equal(order, [1, 0])
     assert_allclose(shares, [[0.75, 0.25], [0.5, 0.5]])
+
+
+# -- how many
+
+
+def test_of_two_signatures_that_all_samples_share_no_half_is_counted(room):
+    """Halves of a signature come back in the bootstraps, but predict hidden counts worse."""
+    chosen, back = [], []
+    for seed in range(3):
+        rng = np.random.default_rng([seed, 2, 60, 12, 2000])
+        profiles = rng.dirichlet(np.full(12, 0.3), 2)
+        counts = rng.poisson(2000 * rng.dirichlet([1, 1], 60) @ profiles)
+        table = signatures.ChannelTable(counts, [f"S{i}" for i in range(60)], list("abcdefghijkl"))
+        choice = extract_signatures(table, range(1, 6), n_replicates=10, random_state=seed).choice_
+        chosen.append(choice.by_reproducibility)
+        back.append(choice.ranks[choice.weakest >= 0.7].max())
+    assert np.median(back) >= 3
+    room.error(abs(np.median(chosen) - 2), at_most=0.5)
 
 
 # -- the published example
