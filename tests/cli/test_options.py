@@ -42,6 +42,7 @@ ESTIMATORS = {
 DIFFERENT = {
     ("OnlineConvexMF", "atoms"): "one default for the three models of learn",
     ("OnlineConvexMF", "schedule"): "one default for the three models of learn",
+    ("signatures", "rule"): "counts that were capped are no whole numbers, but counts",
     ("series impute", "ridge"): "a forecast stays close to the last row; a gap has none",
 }
 ALWAYS_DIFFERENT = {
