@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.checks import check_number
 from atomstream.base.fixed import are_fixed, fixed_atoms
 from atomstream.base.matrices import Matrix, Samples
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._given import by_rows, like, with_nan_where_masked
+from atomstream.estimators._theorems import check_bounded, settled_model
 from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.estimators.registry import (
     SETS,
@@ -29,7 +29,6 @@ from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import explainer_for
 from atomstream.loop.scaling import Scaling, dominance
 from atomstream.memory.gram import Aggregates
-from atomstream.penalties.base import Shape
 from atomstream.problem.batch import Batch
 from atomstream.problem.objective import Objective
 from atomstream.updates.block_coordinate import BlockCoordinate
@@ -224,30 +223,11 @@ class _OnlineMatrixFactorization(OnlineDictionary):
             "shuffle": False,
             "missing": False,
         }
-        for name in (*settled, "loss"):
-            if name in params:
-                raise ValueError(
-                    f"{name} is settled by the theorem; leave it out, or make a "
-                    f"{cls.__name__} with settings of your own."
-                )
+        if "loss" in params:  # which not every model has
+            settled["loss"] = "squared"
         constants = {"alpha": alpha, "ridge": ridge, "damping": damping}
-        for name, value in constants.items():
-            check_number(name, value)
-            if value == 0:
-                raise ValueError(f"{name} must be above 0 for the theorem to hold, got {value!r}.")
-        model = cls(**{"n_components": n_components, **constants, **settled, **params})
+        model = settled_model(cls, settled, constants, {"n_components": n_components, **params})
         atoms = model._assemble().objective.atoms
-        if not _is_bounded(atoms.shape):
-            raise ValueError(
-                f"atoms={model.atoms!r} is no bounded convex set and the theorem needs one; choose "
-                "'nonnegative_ball', 'unit_ball', 'simplex' or 'box'."
-            )
+        examples = "'nonnegative_ball', 'unit_ball', 'simplex' or 'box'"
+        check_bounded("atoms", model.atoms, atoms, examples)
         return model
-
-
-def _is_bounded(shape: Shape | None) -> bool:
-    """Return whether a set that kernels know is compact; of others nothing is known."""
-    if shape is None:
-        return False
-    boxed = -math.inf < shape.low and shape.high < math.inf
-    return boxed or shape.radius < math.inf or shape.total > 0

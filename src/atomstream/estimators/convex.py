@@ -27,6 +27,7 @@ from atomstream.estimators._representatives import (
     stacked_rows,
 )
 from atomstream.estimators._sklearn import with_callbacks
+from atomstream.estimators._theorems import _ConvexTheorem
 from atomstream.estimators.registry import (
     SETS,
     ScheduleChoice,
@@ -47,7 +48,7 @@ CLUSTERED_ROWS = 20  # for each representative, where data are at hand
 
 
 @estimator
-class OnlineConvexMF(OnlineDictionary):
+class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
     r"""Dictionary learning on a stream whose atoms are convex combinations of a few kept samples.
 
     Minimises the mean over the stream of

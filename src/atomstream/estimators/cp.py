@@ -26,6 +26,7 @@ from atomstream.estimators._cp_loadings import (
     starting_loadings,
 )
 from atomstream.estimators._estimator import estimator, view
+from atomstream.estimators._theorems import _CPTheorem
 from atomstream.estimators._validation import check_size, check_X
 from atomstream.estimators.registry import (
     SETS,
@@ -52,7 +53,7 @@ NO_LOADINGS = ("box", "covering", "unit_sphere")  # sets that loadings are not s
 
 
 @estimator
-class OnlineCPDictionary(OnlineDictionary):
+class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     r"""A dictionary of rank-one atoms for a stream of tensors of any order.
 
     Samples are tensors :math:`x` of shape (I_1, ..., I_n), stacked along the first axis; atom r is
@@ -219,7 +220,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for."""
-        codes = with_elastic_net(resolve("codes", self.codes, SETS, "prox"), self.alpha, self.ridge)
+        codes = with_elastic_net(self._codes_set(), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
         coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
         updater = resolve("updater", self.updater, {"auto": LoadingSweep}, "bound")
@@ -228,7 +229,13 @@ class OnlineCPDictionary(OnlineDictionary):
             updater, fixed=("fixed_components", fixed), damping=("damping", damping)
         )
         objective = Objective(Squared(), codes, sets)
-        return Algorithm(objective, coder, updater, Reseeding(), missing=bool(self.missing))
+        reseeding = Reseeding(updater.patience)
+        return Algorithm(objective, coder, updater, reseeding, missing=bool(self.missing))
+
+    def _codes_set(self) -> Penalty:
+        """Return the set of the codes."""
+        part: Penalty = resolve("codes", self.codes, SETS, "prox")
+        return part
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""
@@ -371,7 +378,7 @@ class OnlineCPDictionary(OnlineDictionary):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        codes, inputs = resolve("codes", self.codes, SETS, "prox"), tags.input_tags
+        codes, inputs = self._codes_set(), tags.input_tags
         inputs.positive_only = codes.nonnegative and all(s.nonnegative for s in self._sets(1.0))
         inputs.two_d_array, inputs.three_d_array = self.reshape is None, True
         return tags

@@ -14,12 +14,13 @@ from atomstream.base.checks import RandomSource
 from atomstream.domains.walks.states import WalkFactors
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import view
+from atomstream.estimators._theorems import _WalkTheorem
 from atomstream.estimators._walk_learning import WalkLearning
 from atomstream.updates.hebbian import HebbianFactor
 from atomstream.updates.subspaces import median_subspace, orthonormal
 
 
-class RandomWalkFactorization(WalkLearning):
+class RandomWalkFactorization(_WalkTheorem, WalkLearning):
     r"""A low-dimensional representation of the states of a chain, from the steps of a walk.
 
     Finds the leading singular vectors U and V of the joint distribution F of the two ends of a

@@ -18,7 +18,7 @@ from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, project
 from atomstream.problem.clock import Clock
 from atomstream.problem.objective import Needs, Objective
-from atomstream.updates.base import CodedBatch, Updater
+from atomstream.updates.base import PATIENCE, CodedBatch, Updater
 from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
 from atomstream.updates.radius import minimise_within
 
@@ -52,6 +52,8 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
     radius : {"auto"}, float or None, default="auto"
         c': after batch t, :math:`\|U^{(i)}_t - U^{(i)}_{t-1}\|_F \le c' w_t`. "auto" is ten times
         the norm of a matrix with columns of length one; None sets no bound.
+    patience : float, default=10.0
+        As of `BlockCoordinate`.
 
     References
     ----------
@@ -63,6 +65,7 @@ class LoadingSweep(Updater[State[Loadings, Aggregates]]):
     fixed: int = 0
     n_sweeps: int = 3
     radius: float | str | None = "auto"
+    patience: float = PATIENCE
     statistics: ClassVar[GramSums] = GramSums(factored=True)
     needs: ClassVar[Needs] = {"atoms": ("sets",)}
     descends_on_full_data: ClassVar[bool] = True
