@@ -14,7 +14,6 @@ from atomstream.base.fixed import are_fixed, fixed_atoms
 from atomstream.base.matrices import Matrix, Samples
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._given import by_rows, like, with_nan_where_masked
-from atomstream.estimators._theorems import check_bounded, settled_model
 from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.estimators.registry import (
     SETS,
@@ -215,6 +214,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         >>> model.schedule, model.n_epochs, model.shuffle
         ('harmonic', 1, False)
         """
+        from atomstream.estimators._theorems import check_bounded, settled_model
+
         settled = {
             "schedule": "harmonic",
             "coder": "auto",

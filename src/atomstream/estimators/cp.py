@@ -25,8 +25,8 @@ from atomstream.estimators._cp_loadings import (
     nearest_loadings,
     starting_loadings,
 )
+from atomstream.estimators._cp_theorem import _CPTheorem
 from atomstream.estimators._estimator import estimator, view
-from atomstream.estimators._theorems import _CPTheorem
 from atomstream.estimators._validation import check_size, check_X
 from atomstream.estimators.registry import (
     SETS,
