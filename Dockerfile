@@ -13,4 +13,10 @@ RUN python -c "import numpy; numpy.save('rows.npy', numpy.random.default_rng(0).
     && atomstream report run \
     && rm -rf rows.npy run /tmp/* \
     && chmod -R a+rwX /kernels
+
+# A user without rights; `docker run --user` names another one.
+RUN useradd --uid 1000 atomstream && chown atomstream /data
+USER atomstream
+# Unhealthy where the program does not answer, or the folder of the runs cannot be written to.
+HEALTHCHECK --interval=1m --timeout=30s CMD atomstream --version && test -w /data
 ENTRYPOINT ["atomstream"]

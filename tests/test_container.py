@@ -1,5 +1,6 @@
 """The container: its page shows it, and it builds and runs where there is something to build it."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from atomstream.cli import main
 
 ROOT = Path(__file__).parents[1]
 BASE = "python:3.12-slim"
@@ -17,6 +20,29 @@ def test_the_page_shows_the_file_as_it_is():
     shown = page.split("```dockerfile\n")[1].split("```")[0]
     assert shown == (ROOT / "Dockerfile").read_text(encoding="utf-8")
     assert f"FROM {BASE}\n" in shown
+
+
+def instructions():
+    """Return the pairs of instruction and arguments of the Dockerfile, in order."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [tuple(line.split(maxsplit=1)) for line in lines]
+
+
+def test_the_container_runs_as_a_user_and_says_whether_it_is_healthy(capsys):
+    known = instructions()
+    last = dict(known)  # of an instruction that is given twice the last one counts
+    user, names = last["USER"], [name for name, _ in known]
+    assert user not in ("root", "0")
+    assert any(f"useradd --uid 1000 {user} " in words for name, words in known if name == "RUN")
+    # What comes after a RUN as root would be made as root.
+    assert max(i for i, name in enumerate(names) if name == "RUN") < names.index("USER")
+    asked, writes = last["HEALTHCHECK"].split("CMD ")[1].split(" && ")
+    program, *words = asked.split()
+    assert [program] == json.loads(last["ENTRYPOINT"])
+    assert main(words) == 0
+    assert "atomstream" in capsys.readouterr().out
+    assert writes == f"test -w {last['WORKDIR']}"
 
 
 def test_what_the_package_is_built_from_is_not_ignored():

@@ -43,6 +43,22 @@ def test_importing_the_package_loads_nothing_heavy():
     assert loaded == "[]"
 
 
+@pytest.mark.parametrize(
+    "words", [["--help"], ["--version"], ["network", "--help"], ["lern", "x"], ["--colour"]]
+)
+def test_help_and_unknown_commands_load_nothing_heavy(words):
+    """They answer within a tenth of a second; scikit-learn alone takes more than one to load."""
+    loaded = run(
+        "import sys; from atomstream.cli import main\n"
+        f"code = main({words!r})\n"
+        "heavy = ('sklearn', 'scipy', 'numba', 'pandas', 'rich')\n"
+        "print(code, [name for name in heavy if name in sys.modules])\n"
+        "print(len([name for name in sys.modules if name.startswith('atomstream')]) <= 12)"
+    )
+    code = 0 if words[-1] in ("--help", "--version") else 2
+    assert loaded.splitlines()[-2:] == [f"{code} []", "True"]
+
+
 def test_a_model_of_rows_loads_at_most_a_hundred_modules():
     code = "import sys; from atomstream import OnlineNMF\n"
     code += "print(len([name for name in sys.modules if name.startswith('atomstream')]))"

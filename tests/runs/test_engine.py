@@ -36,7 +36,7 @@ class Steps(Task):
     """A task that learns the same rows again and again, and fails where a test wants it to."""
 
     settings_type = StepsSettings
-    summary = help = "Learn."
+    help = "Learn."
     fails: Exception | None = None  # in the third step
     results_fail: BaseException | None = None
     idle = False

@@ -72,3 +72,11 @@ def plural(noun: str) -> str:
 def renumbered(sentence: str, words: Callable[[int], str]) -> str:
     """Return a complaint of a model in which the number of a row is put in other words."""
     return re.sub(r"first in row (\d+)", lambda found: words(int(found[1])), sentence)
+
+
+def printable(text: str) -> str:
+    """Return a text in which characters that cannot be seen are escapes, of one backslash."""
+    if text.isprintable():
+        return text
+    seen = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+    return "".join(seen)

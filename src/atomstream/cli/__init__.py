@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import click
@@ -28,8 +30,8 @@ COMPILER = "atomstream._kernels.compile"  # the name of its logger
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code.
 
-    Bad input ends with 2 and one sentence on standard error, trouble with the system (a full disk)
-    with 1.
+    Bad input ends with 2 and one sentence on standard error, in JSON where the command has
+    ``--json``; trouble with the system (a full disk) with 1.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _answer(arguments: Sequence[str] | None) -> int:
     """Run a command; return its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    complain = partial(_complain, "--json" in given)
     try:
         with waiting():
             # Here, so that signals are answered while the package is loaded.
@@ -59,27 +63,40 @@ def _answer(arguments: Sequence[str] | None) -> int:
         error.show()
         return BAD_INPUT
     except click.ClickException as error:
-        return _complain(error.format_message(), BAD_INPUT)
+        return complain(error.format_message(), BAD_INPUT)
     except (InputError, ModelFileError, IncompatiblePartsError) as error:
-        return _complain(str(error), BAD_INPUT)
+        return complain(str(error), BAD_INPUT)
     except (click.Abort, KeyboardInterrupt) as error:
         # Click turns an interrupt into its own Abort and keeps ours as the cause.
         ended = isinstance(error, Terminated) or isinstance(error.__cause__, Terminated)
-        return _complain("Interrupted.", TERMINATED if ended else INTERRUPTED)
+        return complain("Interrupted.", TERMINATED if ended else INTERRUPTED)
     except BrokenPipeError:  # whoever read the results has seen enough
         sys.stderr.close()
         return 0
     except (OSError, MemoryError) as error:
-        return _complain(str(error) or "Out of memory.", TROUBLE)
+        return complain(_trouble(error), TROUBLE)
     return result if isinstance(result, int) else 0
 
 
-def _complain(sentence: str, code: int) -> int:
-    from atomstream.io.outputs import printable
+def _complain(as_json: bool, sentence: str, code: int) -> int:
+    from atomstream.base.checks import printable  # here, for it loads NumPy
 
     # One line, whatever the text holds: logs and scripts read lines.
-    click.echo(f"Error: {printable(' '.join(sentence.split()))}", err=True)
+    line = printable(" ".join(sentence.split()))
+    text = json.dumps({"error": line, "exit_code": code}) if as_json else f"Error: {line}"
+    click.echo(text, err=True)
     return code
+
+
+def _trouble(error: OSError | MemoryError) -> str:
+    """Return what the system complains about; of a full disk also the file and what to do."""
+    from atomstream.io.files import FULL
+
+    if not isinstance(error, OSError) or error.errno not in FULL:
+        return str(error) or "Out of memory."
+    (step,) = getattr(error, "__notes__", None) or ["give the command again"]
+    written = f"{error.filename or 'A file'} could not be written: {error.strerror}."
+    return f"{written} Make room there, then {step}."
 
 
 class Terminated(KeyboardInterrupt):

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import click
 
 import atomstream
-from atomstream.cli.options import MAX_MEMORY, max_memory_option
 from atomstream.runs import GROUPS, TASKS
 
+
+class _Verb(NamedTuple):
+    """The module of this folder that has a command, and the line of help about it."""
+
+    module: str
+    summary: str
+
+
+# Imported by scikit-learn, which uses them in a few functions. They take three quarters of the time
+# in which it is loaded, a second, and most commands never use them.
+DEFERRED = ("pandas", "scipy.stats")
 # The commands that begin runs: the words typed, and the name of the task.
 LEARNING = {tuple(kind.command.split()): name for name, kind in TASKS.items()}
-RESUME = "resume"
-LOOKING = ("edit", "encode", "inspect", "plot", "reconstruct", "report")
-# The other commands: the words typed, and the module of this folder that has them.
-FURTHER: dict[tuple[str, ...], str] = {
-    **{(verb,): "looking" for verb in LOOKING},
-    ("watch",): "watching",
-    **{("image", verb): "image" for verb in ("denoise", "inpaint")},
-    **{("network", verb): "network" for verb in ("denoise", "reconstruct")},
+RESUME = ("resume",)
+# The other commands, by the words typed.
+FURTHER = {
+    RESUME: _Verb("running", "Continue a run where it stopped."),
+    ("edit",): _Verb("looking", "Name, accept, reject and merge atoms."),
+    ("encode",): _Verb("looking", "Write the codes of inputs."),
+    ("inspect",): _Verb("looking", "Show a run on one screen."),
+    ("plot",): _Verb("looking", "Write the pictures."),
+    ("reconstruct",): _Verb("looking", "Rebuild an image or a network from atoms."),
+    ("report",): _Verb("looking", "Write a report with all pictures."),
+    ("watch",): _Verb("watching", "Follow a run in the terminal."),
+    ("image", "denoise"): _Verb("image", "Remove the noise from a picture."),
+    ("image", "inpaint"): _Verb("image", "Fill the holes of a picture."),
+    ("network", "denoise"): _Verb("network", "Rank pairs of nodes by how likely edges they are."),
+    ("network", "reconstruct"): _Verb("network", "Rebuild a network from atoms."),
 }
 
 
@@ -28,8 +49,12 @@ class _Group(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        known = [*LEARNING, *FURTHER, (RESUME,), *((group,) for group in GROUPS)]
-        return sorted(name for *group, name in known if tuple(group) == self._words)
+        return sorted(self._summaries)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names of all commands, each with its line of help; none of them is loaded."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(self._summaries.items()))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command by its name; each but a group can limit the memory for reading."""
@@ -37,6 +62,9 @@ class _Group(click.Group):
         # A group has no work of its own that could be limited.
         if command is None or isinstance(command, click.Group):
             return command
+        # Here, for help on a group needs no options, and their types load what reads files.
+        from atomstream.cli.options import MAX_MEMORY, max_memory_option
+
         # A command is made once and found many times; the option must not be added twice.
         if MAX_MEMORY not in (option for each in command.params for option in each.opts):
             command.params.append(max_memory_option())
@@ -44,21 +72,54 @@ class _Group(click.Group):
 
     def _named(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return the command of that name; None where there is none."""
+        words = (*self._words, name)
+        if words not in LEARNING and words not in FURTHER:
+            return (
+                _Group(name, help=GROUPS[name]) if words in {(group,) for group in GROUPS} else None
+            )
+        _defer()
+        if words != RESUME and words in FURTHER:
+            module = import_module(f"atomstream.cli.{FURTHER[words].module}")
+            found: click.Command = getattr(module, name)
+            return found
         from atomstream.cli.running import learning_command, resume_command
 
-        words = (*self._words, name)
-        if words == (RESUME,):
-            return resume_command(RESUME, LEARNING)
-        if words in LEARNING:
-            return learning_command(LEARNING[words], name)
-        if words in FURTHER:
-            found: click.Command = getattr(import_module(f"atomstream.cli.{FURTHER[words]}"), name)
-            return found
-        return _Group(name, help=GROUPS[name]) if words in {(group,) for group in GROUPS} else None
+        if words == RESUME:
+            return resume_command(name, LEARNING)
+        return learning_command(LEARNING[words], name)
 
     @property
     def _words(self) -> tuple[str, ...]:
         return (self.name,) if self.name in GROUPS else ()
+
+    @property
+    def _summaries(self) -> dict[str, str]:
+        """The line of help of each command, by its name."""
+        known = {words: TASKS[task].summary for words, task in LEARNING.items()}
+        known |= {words: verb.summary for words, verb in FURTHER.items()}
+        known |= {(group,): text for group, text in GROUPS.items()}
+        return {name: text for (*group, name), text in known.items() if tuple(group) == self._words}
+
+
+class _WhenUsed(ModuleType):
+    """Stands for a module until something of it is used, and then loads it.
+
+    The loader of that kind in ``importlib`` loads a module as soon as another one imports it.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        loaded = import_module(self.__name__)
+        vars(self).update(vars(loaded))
+        return getattr(loaded, name)
+
+
+def _defer() -> None:
+    """Load modules that scikit-learn imports only when they are used."""
+    for name in DEFERRED:
+        if name not in sys.modules and find_spec(name) is not None:
+            sys.modules[name] = _WhenUsed(name)
 
 
 @click.group(

@@ -11,14 +11,14 @@ from typing import Any
 import click
 import numpy as np
 
-from atomstream.base.checks import counted
+from atomstream.base.checks import counted, printable
 from atomstream.base.extras import library
 from atomstream.base.progress import track
 from atomstream.cli.options import as_json, path_option, run_argument, warn
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.io.outputs import Columns, check_out, code_writer, printable, write_table
+from atomstream.io.outputs import Columns, check_out, code_writer, write_table
 from atomstream.looks.look import look_of
 from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
 from atomstream.looks.record import Record, Table, cell, read_edits
@@ -33,7 +33,7 @@ WIDTH = 118
 LIVES = "atoms_over_time.csv"
 
 
-@click.command(short_help="Write the codes of inputs.")
+@click.command()
 @run_argument
 @click.argument("inputs", nargs=-1, required=True)
 @path_option("--out", "codes.parquet, codes.csv or codes.npz.", required=True)
@@ -95,7 +95,7 @@ def encode(
     return print_facts({"out": str(out), "rows": n_rows, "atoms": len(names)} | skipped, as_json)
 
 
-@click.command(short_help="Rebuild an image or a network from atoms.")
+@click.command()
 @run_argument
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
 @path_option("--out", "File to write; by default in the folder of RUN.")
@@ -115,7 +115,7 @@ def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json:
     return print_facts(facts, as_json)
 
 
-@click.command(short_help="Show a run on one screen.")
+@click.command()
 @run_argument
 @as_json
 def inspect(run: Path, as_json: bool) -> int:
@@ -192,7 +192,7 @@ def table_lines(table: Table, bar_length: int = BAR) -> list[str]:
     return lines
 
 
-@click.command(short_help="Write a report with all pictures.")
+@click.command()
 @run_argument
 @as_json
 def report(run: Path, as_json: bool) -> int:
@@ -208,7 +208,7 @@ def report(run: Path, as_json: bool) -> int:
     return print_facts({"report": str(page), "figures": str(page.parent / "figures")}, as_json)
 
 
-@click.command(short_help="Write the pictures.")
+@click.command()
 @run_argument
 @as_json
 def plot(run: Path, as_json: bool) -> int:
@@ -221,7 +221,7 @@ def plot(run: Path, as_json: bool) -> int:
     return print_facts({"figures": [str(path) for path in written]}, as_json)
 
 
-@click.command(short_help="Name, accept, reject and merge atoms.")
+@click.command()
 @run_argument
 @click.argument("edits", type=click.Path(path_type=Path))
 @as_json

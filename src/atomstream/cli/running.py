@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from atomstream.base.checks import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
+from atomstream.runs import TASKS
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
@@ -72,11 +74,11 @@ def learning_command(task: str, name: str) -> click.Command:
         folder.check_free()  # before inputs are opened, which may take minutes
         run = Run(folder, checked_aloud("settings", lambda: task_of(kind, settings)))
         _listen(run, on_alarm, metrics)
-        with folder.beginning(settings, run.task.sources):
+        with folder.beginning(settings, run.task.sources), _saying_how_to_go_on(folder):
             return _learn(run, max_time, as_json)
 
-    command = click.Command(name, callback=begin, short_help=kind.summary)
-    command.help = f"{kind.summary}\n\n{kind.help}\n\n{STOPPING}"
+    command = click.Command(name, callback=begin)
+    command.help = f"{TASKS[task].summary}\n\n{kind.help}\n\n{STOPPING}"
     n_inputs = -1 if kind.many else 1
     command.params = [
         click.Argument([kind.argument], nargs=n_inputs, required=False, type=str),
@@ -146,16 +148,22 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
                 commands.setdefault(kind.goal, []).append(" ".join(words))
     for goal, option in goals.items():
         option.help = f"New value of --{goal} ({', '.join(commands[goal])})."
-    command = click.Command(name, callback=_resume, short_help="Continue a run where it stopped.")
-    command.help = "Continue RUN where it stopped. The result is the same as without the stop."
+    command = click.Command(name, callback=_resume)
+    command.help = (
+        "Continue RUN where it stopped. The result is the same as without the stop.\n\n"
+        "Inputs are those of RUN. A run that was begun on - reads standard input again and learns "
+        "from what comes; the - may be given once more."
+    )
     run = click.Argument(["run"], type=PATH)
+    again = click.Argument(["inputs"], nargs=-1, metavar="[-]")
     engine = click.Option(["--engine"], type=str, help="New value of --engine, of runs in rounds.")
-    command.params = [run, *(goals[goal] for goal in sorted(goals)), engine, *_last()]
+    command.params = [run, again, *(goals[goal] for goal in sorted(goals)), engine, *_last()]
     return command
 
 
 def _resume(
     run: Path,
+    inputs: tuple[str, ...],
     max_time: float | None,
     on_alarm: str | None,
     metrics: Path | None,
@@ -167,8 +175,13 @@ def _resume(
     folder = RunFolder(run)
     folder.check()
     # From the first reading on: another process must not go on with the same run meanwhile.
-    with folder.writing():
+    with folder.writing(), _saying_how_to_go_on(folder):
         kind, settings = folder.task(), folder.settings()
+        if inputs and (inputs != (STANDARD_INPUT,) or STANDARD_INPUT not in settings.inputs):
+            raise InputError(
+                f"{run} goes on with its own inputs, {', '.join(settings.inputs)}; leave "
+                f"{' '.join(inputs)} out."
+            )
         for name, value in goals.items():
             # The options of all kinds are there; those not given are None.
             if value is None:
@@ -218,7 +231,23 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
         raise InputError(f"{path} has learned further than --{kind.goal} {goal}.")
 
 
+@contextmanager
+def _saying_how_to_go_on(folder: RunFolder) -> Iterator[None]:
+    """Let an error of the system say how to continue a run of which something is kept."""
+    try:
+        yield
+    except OSError as error:
+        # Without a checkpoint the folder is removed, and the same command begins anew.
+        if folder.has_state:
+            error.add_note(f"continue with: atomstream resume {folder.path}")
+        raise
+
+
 def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
+    if not as_json:
+        for sentence in run.warnings:  # those of the sessions before
+            warn(sentence)
+        run.on_warning = warn
     with stopped_by_signals(run):
         try:
             unit = plural(run.task.unit)
@@ -228,8 +257,6 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(_facts(run, outcome)))
         return 0
-    for sentence in run.warnings:
-        warn(sentence)
     if n_skipped := run.task.tallies().get("skipped"):
         warn(f"{counted(n_skipped, 'row')} could not be read or learned from: left out.")
     click.echo(_sentence(run, outcome))

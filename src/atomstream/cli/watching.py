@@ -16,11 +16,10 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from atomstream.base.checks import counted
+from atomstream.base.checks import counted, printable
 from atomstream.cli.looking import table_lines
 from atomstream.cli.options import path_option, run_argument
 from atomstream.io.files import whole_file
-from atomstream.io.outputs import printable
 from atomstream.looks.pages import edited_table
 from atomstream.looks.record import Record
 from atomstream.runs.folder import RunFolder
@@ -46,7 +45,7 @@ PAGE = """<!doctype html>
 REFRESH = '<meta http-equiv="refresh" content="5">'
 
 
-@click.command(short_help="Follow a run in the terminal.")
+@click.command()
 @run_argument
 @click.option("--once", is_flag=True, help="Show it once, and end.")
 @path_option("--html", "Page to write as well; it loads itself again while the run goes on.")

@@ -236,6 +236,11 @@ class RoundsReport:
         """Rows learned from per second of the whole."""
         return self.n_rows / max(self.seconds.get("whole", 0.0), 1e-9)
 
+    def waited_and_worked(self) -> tuple[float, float]:
+        """Return the seconds waited for the engine, and those that workers read and coded."""
+        spent = self.seconds
+        return spent.get("waiting", 0.0), spent.get("reading", 0.0) + spent.get("coding", 0.0)
+
     def shares(self) -> dict[str, float]:
         """Return what share of the time of driver and workers each kind of work took."""
         kinds = {name: spent for name, spent in self.seconds.items() if name != "whole"}

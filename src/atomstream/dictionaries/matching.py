@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from atomstream.base.checks import counted
 
@@ -75,6 +74,8 @@ def align(model_a: object, model_b: object) -> Alignment:
         )
     cosines = rows[0] @ rows[1].T
     signed = all((part < 0).any() for part in rows)
+    from scipy.optimize import linear_sum_assignment  # slow to load
+
     first, second = linear_sum_assignment(np.abs(cosines) if signed else cosines, maximize=True)
     order = np.full(len(rows[0]), -1)
     similarity = np.zeros(len(rows[0]))

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.fields import Field, check_fields, field_names
-from atomstream.base.parameters import Parameter
+from atomstream.base.parameters import RENAMED, Parameter
 from atomstream.estimators._parameters import constraints
 from atomstream.estimators._sklearn import BaseEstimator
 from atomstream.estimators.registry import ROLES, changed_part
@@ -50,8 +50,6 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "positive_dict": {"atoms": "atoms='nonnegative_ball'", "nonnegative": "nonnegative"},
     "dict_init": {"init": "init"},
 }
-# Names of before, by those of now.
-RENAMED = {"method": "updater"}
 # Parameters of before that are now those of a part.
 MOVED = {
     "zeros": ("loss", "losses.ItakuraSaito(zeros=...)"),

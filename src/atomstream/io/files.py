@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import io
@@ -17,6 +18,22 @@ from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 
 PART = ".part"  # ending of a file while it is written
+FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # errors of a disk without room
+
+
+@contextmanager
+def naming_if_full(path: str | Path) -> Iterator[None]:
+    """Let the error of a full disk name the file that the body writes.
+
+    The system names files that cannot be opened, but none that cannot be written to.
+    """
+    try:
+        yield
+    except OSError as error:
+        # The name of a part says nothing to a reader, who knows the whole file.
+        if error.errno in FULL and str(error.filename or PART).endswith(PART):
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
@@ -32,7 +49,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}{PART}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(os.open(part, flags, 0o666), "wb") as file:
+        with naming_if_full(path), os.fdopen(os.open(part, flags, 0o666), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base.checks import printable
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
@@ -73,14 +73,6 @@ def _csv_writer(file: BinaryIO, names: Iterable[str]) -> Iterator[Any]:
     yield writer
     text.flush()
     text.detach()
-
-
-def printable(text: str) -> str:
-    """Return a text in which characters that cannot be seen are escapes, of one backslash."""
-    if text.isprintable():
-        return text
-    seen = (sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
-    return "".join(seen)
 
 
 def _cell(value: Any) -> Any:
@@ -194,6 +186,8 @@ def _csv(file: BinaryIO, columns: Columns) -> Iterator[Write]:
 @contextmanager
 def _npz(file: BinaryIO, columns: Columns) -> Iterator[Write]:
     """Keep the codes, sparse, until all have come: their file begins with how many there are."""
+    import scipy.sparse as sp  # here: every message passes through this module
+
     kept: list[Any] = [sp.csr_array((0, len(columns.codes)))]
     yield lambda _, values: kept.append(sp.csr_array(values))
     sp.save_npz(file, sp.vstack(kept).tocsr())

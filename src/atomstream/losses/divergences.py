@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import kl_div
 
 from atomstream.base.checks import MAX_NUMBER
 from atomstream.base.parameters import number, one_of
@@ -272,5 +271,7 @@ def _relative_entropy(x: NDArray, y: NDArray) -> NDArray:
     # The sum alone tells whether all entries are numbers.
     if np.isfinite(found.sum()):
         return found
+    from scipy.special import kl_div  # rarely needed, and slow to load
+
     found = kl_div(x, y)  # slower, and right where a quotient is no number
     return np.where(found == -np.inf, y - x, found)

@@ -6,28 +6,64 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """The command that begins a kind of run, and the place of its task."""
+    """The command that begins a kind of run, the place of its task, and its line of help."""
 
     command: str
     place: str
+    summary: str
 
 
+_PLACE = "atomstream.runs.tasks."
 # By the name that a run.toml has; runs on rows, which came first, have none.
 TASKS = {
-    "": Kind("learn", "atomstream.runs.tasks.rows:RowsTask"),
-    "consensus": Kind("consensus", "atomstream.runs.tasks.consensus:ConsensusTask"),
-    "image": Kind("image learn", "atomstream.runs.tasks.image:ImageTask"),
-    "network": Kind("network learn", "atomstream.runs.tasks.network:NetworkTask"),
-    "series forecast": Kind("series forecast", "atomstream.runs.tasks.series:ForecastTask"),
-    "series impute": Kind("series impute", "atomstream.runs.tasks.series:ImputeTask"),
-    "signatures": Kind("signatures", "atomstream.runs.tasks.signatures:SignaturesTask"),
-    "tensor": Kind("tensor learn", "atomstream.runs.tasks.tensor:TensorTask"),
-    "text": Kind("text topics", "atomstream.runs.tasks.text:TextTask"),
-    "video": Kind("video learn", "atomstream.runs.tasks.video:VideoTask"),
-    "walk": Kind("walk partition", "atomstream.runs.tasks.walk:WalkTask"),
+    "": Kind("learn", f"{_PLACE}rows:RowsTask", "Learn a dictionary from INPUTS."),
+    "consensus": Kind(
+        "consensus",
+        f"{_PLACE}consensus:ConsensusTask",
+        "Find how many atoms there are, and which of them come back.",
+    ),
+    "image": Kind(
+        "image learn",
+        f"{_PLACE}image:ImageTask",
+        "Learn a dictionary of patches that serves denoise and inpaint.",
+    ),
+    "network": Kind(
+        "network learn",
+        f"{_PLACE}network:NetworkTask",
+        "Learn the patterns of a network around a motif.",
+    ),
+    "series forecast": Kind(
+        "series forecast", f"{_PLACE}series:ForecastTask", "Forecast the series in TABLE."
+    ),
+    "series impute": Kind(
+        "series impute",
+        f"{_PLACE}series:ImputeTask",
+        "Fill the missing entries of the series in TABLE.",
+    ),
+    "signatures": Kind(
+        "signatures",
+        f"{_PLACE}signatures:SignaturesTask",
+        "Find mutational signatures and the exposures of samples.",
+    ),
+    "tensor": Kind(
+        "tensor learn",
+        f"{_PLACE}tensor:TensorTask",
+        "Learn a dictionary of rank-one atoms from samples that are tensors.",
+    ),
+    "text": Kind("text topics", f"{_PLACE}text:TextTask", "Learn topics from documents."),
+    "video": Kind(
+        "video learn",
+        f"{_PLACE}video:VideoTask",
+        "Learn a dictionary of the frames, or of the pixels, of a video.",
+    ),
+    "walk": Kind(
+        "walk partition",
+        f"{_PLACE}walk:WalkTask",
+        "Partition places by the trips between them, or the states of a walk.",
+    ),
 }
 # Runs of the first kind that are cut into rounds over shards.
-IN_ROUNDS = "atomstream.runs.tasks.shards:ShardsTask"
+IN_ROUNDS = f"{_PLACE}shards:ShardsTask"
 # What the groups of commands are for.
 GROUPS = {
     "image": "Clean and complete images.",

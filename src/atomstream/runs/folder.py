@@ -18,7 +18,7 @@ import atomstream
 from atomstream.base.checks import counted
 from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
 from atomstream.files.codec import write_model
-from atomstream.io.files import PART, make_folder, sync_folder, whole_file
+from atomstream.io.files import PART, make_folder, naming_if_full, sync_folder, whole_file
 from atomstream.io.source import Input
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Task, as_input_error, read_checkpoint, task_named
@@ -49,7 +49,7 @@ class Log:
     def write(self, event: str, **facts: Any) -> None:
         """Add a line."""
         line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event} | facts
-        with self.path.open("a+b") as file:
+        with naming_if_full(self.path), self.path.open("a+b") as file:
             file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
             cut = file.read(1) not in (b"", b"\n")  # a kill may have cut the last line
             # The end is looked at first: a line added to half of another would lose both.
@@ -72,7 +72,7 @@ class Log:
         # A history thins itself: then every second point that was written is wrong to keep, and the
         # file is written anew.
         if every == trace.every and n_written <= len(trace.n_samples):
-            with path.open("a", encoding="utf-8") as file:
+            with naming_if_full(path), path.open("a", encoding="utf-8") as file:
                 file.writelines(trace.lines(n_written))
         else:
             with whole_file(path) as file:
@@ -82,7 +82,7 @@ class Log:
     def write_events(self, events: Iterable[Event]) -> None:
         """Add what became of the atoms to the history of a complete run."""
         self._told = (0, 0)  # a run that goes on writes its points anew
-        with self.history.open("a", encoding="utf-8") as file:
+        with naming_if_full(self.history), self.history.open("a", encoding="utf-8") as file:
             for event in events:
                 known = {"event": event.kind, **event._asdict()}
                 known["when"] = None if event.when is None else str(event.when)
@@ -310,9 +310,14 @@ class RunFolder:
                 self._forget(made)
                 raise
 
+    @property
+    def has_state(self) -> bool:
+        """Whether something that was learned is on disk."""
+        return self.model.exists() or bool(self._saved())
+
     def _forget(self, made: list[Path]) -> None:
         """Remove a run that has not learned anything, with the folders ``made`` for it."""
-        if self.model.exists() or self._saved():
+        if self.has_state:
             return
         # Settings go first, as they came last: half a removal leaves a folder that holds no run.
         for path in (self._settings, self._inputs, self.log.path, self.log.history, self._lock):

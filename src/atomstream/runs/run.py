@@ -65,6 +65,8 @@ class Run:
     seconds : float
         Time spent learning, in all sessions.
     warnings : list of str
+    on_warning : callable
+        Called with each new warning.
     listeners : list of callable
         Called with the facts of each alarm, as `atomstream.runs.alarms.alarm_facts` returns them.
     metrics : path or None
@@ -76,6 +78,7 @@ class Run:
         self.history = History()
         self.seconds = 0.0
         self.warnings: list[str] = []
+        self.on_warning: Callable[[str], None] = lambda _: None
         self.listeners: list[Callable[[dict[str, int]], None]] = []
         self.metrics: Path | None = None
         self.reason: str | None = None
@@ -236,6 +239,7 @@ class Run:
         """Keep a warning for the report, if there is room."""
         if sentence not in self.warnings and len(self.warnings) < MOST_WARNINGS:
             self.warnings = [*self.warnings, sentence]
+            self.on_warning(sentence)
 
 
 class _Pace:

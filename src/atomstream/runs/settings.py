@@ -13,8 +13,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from atomstream.base.parameters import Kind, Parameter, number, whole
-from atomstream.estimators._estimator import RENAMED
+from atomstream.base.parameters import RENAMED, Kind, Parameter, number, whole
 from atomstream.runs import TASKS
 
 MAX_COUNT = 2**31

@@ -60,7 +60,6 @@ class Task(ABC):
     """
 
     settings_type: ClassVar[type[Settings]]
-    summary: ClassVar[str]  # one line for the list of commands
     help: ClassVar[str]  # what the command takes and leaves
     argument: ClassVar[str] = "inputs"  # what the command calls its inputs
     many: ClassVar[bool] = False  # whether it takes several

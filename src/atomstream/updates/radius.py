@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from atomstream.penalties.base import TINY, Penalty
 
@@ -46,6 +45,8 @@ def project_within(target: NDArray, start: NDArray, radius: float, penalty: Pena
 
     # From a point of the set, the distance of the projection never falls as s grows (Calamai and
     # More 1987), and at s = 1 it is beyond the radius: there is a root.
+    from scipy.optimize import brentq  # slow to load
+
     s = brentq(beyond, 0.0, 1.0, xtol=1e-15, rtol=8 * np.finfo(float).eps)
     # A hair less than the root, for rounding may put the root outside.
     return penalty.prox(start + s * (1 - 1e-12) * step, 0.0)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from atomstream.base.matrices import unit
 from atomstream.dictionaries.matching import align
@@ -251,6 +250,8 @@ def _left(target: NDArray, parts: NDArray, signed: bool) -> float:
         codes = np.linalg.lstsq(parts.T, target, rcond=None)[0]
     else:
         # Nonnegative atoms may only be added up, as the model does.
+        from scipy.optimize import nnls  # slow to load, and the screen of a run needs no lives
+
         codes = nnls(parts.T, target)[0]
     return float(((target - codes @ parts) ** 2).sum())
 

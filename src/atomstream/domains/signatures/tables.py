@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base.checks import printable
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.lines import text_lines
-from atomstream.io.outputs import printable
 from atomstream.io.source import need, reading
 
 HEAD = "MutationType"  # of the column of channels, as tools of the field write it

@@ -63,7 +63,6 @@ class ConsensusTask(RowsTask):
     """Replicates of several numbers of atoms, and the rows that all of them learn from."""
 
     settings_type = ConsensusSettings
-    summary = "Find how many atoms there are, and which of them come back."
     help = (
         f"{RowsTask.help}\n\nMany replicates of each number of atoms learn from one reading of the "
         "inputs. The run holds the atoms that they agree on; ranks.csv, atoms.csv and "

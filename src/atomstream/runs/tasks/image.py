@@ -49,7 +49,6 @@ class ImageTask(Task):
     """A dictionary of patches, and the images from which rounds of patches are drawn."""
 
     settings_type = ImageSettings
-    summary = "Learn a dictionary of patches that serves denoise and inpaint."
     help = "IMAGES are files or folders of images; all become colour if one of them is."
     argument = "images"
     unit = "patch"

@@ -75,7 +75,6 @@ class NetworkTask(Task):
     """A network dictionary, and the network it learns from."""
 
     settings_type = NetworkSettings
-    summary = "Learn the patterns of a network around a motif."
     help = (
         "EDGES holds a line of two nodes and optionally a weight for each edge (.txt, .csv, .tsv, "
         "also .gz; a first line may name more columns), a matrix (.npz, .mtx), or a graph (.gml, "

@@ -218,7 +218,6 @@ class RowsTask(PassesTask):
     """A dictionary of rows: passes over the inputs, some rows kept out to judge by."""
 
     settings_type: ClassVar[type[Settings]] = LearnSettings
-    summary = "Learn a dictionary from INPUTS."
     help = (
         "INPUTS are images or folders of images, .csv, .tsv, .jsonl, .parquet, .npy, .npz (dense "
         "or sparse), .mtx, .h5, .hdf5, .zarr or .h5ad files, or - for lines on standard input; "

@@ -130,7 +130,6 @@ class ForecastTask(_SeriesTask):
     """A forecast: the series followed row by row, and the rows that come next."""
 
     settings_type = ForecastSettings
-    summary = "Forecast the series in TABLE."
     help = (
         "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
         "Writes forecast.csv, with bands, to the folder of the run."
@@ -247,7 +246,6 @@ class ImputeTask(_SeriesTask):
     """Missing entries filled by what the whole table taught."""
 
     settings_type = ImputeSettings
-    summary = "Fill the missing entries of the series in TABLE."
     help = (
         "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
         "Writes imputed.csv to the folder of the run."

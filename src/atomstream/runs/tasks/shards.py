@@ -18,7 +18,7 @@ from atomstream.io.feed import Holdout
 from atomstream.io.source import Input
 from atomstream.runs.task import Pace, Task, callbacks_set
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
-from atomstream.watch.callbacks import Callback, Learner, TaskContext
+from atomstream.watch.callbacks import Callback, History, Learner, TaskContext
 
 
 class _Listed(Input):
@@ -36,7 +36,7 @@ class ShardsTask(Task):
     """A dictionary of rows, learned in rounds over shards that workers open by themselves."""
 
     settings_type = LearnSettings
-    summary, help, many = RowsTask.summary, RowsTask.help, RowsTask.many
+    help, many = RowsTask.help, RowsTask.many
     noted = ("horizon", "n_rounds", "n_missing", "n_entries", "n_skipped", "names", "shape")
     n_missing = n_entries = n_skipped = 0  # rows are read by the workers
     names = shape = None
@@ -175,6 +175,18 @@ class ShardsTask(Task):
         """Return what the run came to."""
         skipped = [name for name, _ in self._skipped]
         return super().results() | {"skipped_shards": skipped} | self._figures()
+
+    def advice(self, history: History) -> str | None:
+        """Return what to do where one process would have been faster than the workers."""
+        waited, worked = self.report.waited_and_worked()
+        # One process does all the work and does not wait.
+        if self.settings.engine is None or waited <= worked:
+            return None
+        return (
+            f"Rounds waited {waited:.1f} s for {worked:.1f} s of work by the workers: one process, "
+            "without --engine, would have been faster. Workers gain where rows are many and wide; "
+            "a larger --round-rows gives them more to do between two waits."
+        )
 
     @property
     def _learned_from(self) -> str:

@@ -59,7 +59,6 @@ class SignaturesTask(Task):
     """Bootstraps of several numbers of signatures, learned one number after the other."""
 
     settings_type = SignaturesSettings
-    summary = "Find mutational signatures and the exposures of samples."
     help = (
         "TABLE is tab-separated: channels in rows, named in the first column (MutationType), "
         "samples in the others; also .gz. The run has signatures.txt, activities.txt, samples.csv "

@@ -107,7 +107,6 @@ class TensorTask(PassesTask):
     """A dictionary of rank-one atoms, and the tensor it learns from, batch by batch."""
 
     settings_type = TensorSettings
-    summary = "Learn a dictionary of rank-one atoms from samples that are tensors."
     help = (
         "TENSOR is a .npy, .npz (dense, or coordinates of a sparse array), .zarr, .nc (NetCDF) or "
         ".parquet file (a line for each entry) with three axes or more, one of them the samples."

@@ -112,7 +112,6 @@ class TextTask(Task):
     """A topic model, and the counted documents it learns from."""
 
     settings_type = TextSettings
-    summary = "Learn topics from documents."
     help = (
         "FILES are texts (a document per line, or --per file), folders of them, JSON lines, or "
         "tables with a header; also with .gz. With --date the folder of the run has "

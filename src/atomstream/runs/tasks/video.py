@@ -77,7 +77,6 @@ class VideoTask(Task):
     """A dictionary of a video, and the video it learns from."""
 
     settings_type = VideoSettings
-    summary = "Learn a dictionary of the frames, or of the pixels, of a video."
     help = (
         "VIDEO is a folder of images, a .npy, .npz or .zarr array of shape (n_frames, height, "
         "width[, n_channels]), a .tif or .gif file, or a file such as .mp4 where imageio has a "

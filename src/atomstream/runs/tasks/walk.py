@@ -74,7 +74,6 @@ class WalkTask(Task):
     """A factorization of a chain, and the trips or states it learns from."""
 
     settings_type = WalkSettings
-    summary = "Partition places by the trips between them, or the states of a walk."
     help = (
         "FILE is CSV, Parquet, .npy or .npz with a trip per row, or holds --states. Writes "
         "partition.csv, and partition.geojson for trips, to the folder of the run."

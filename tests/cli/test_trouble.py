@@ -1,0 +1,120 @@
+"""What goes wrong is told to people and machines: in JSON, with the file and the next step."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import run, standard_input
+
+from atomstream.cli import main
+from atomstream.runs.folder import Log
+from atomstream.runs.run import Run
+from atomstream.runs.tasks.shards import ShardsTask
+from atomstream.watch.lives import Event
+
+LINES = "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(600))
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.random.default_rng(0).random((400, 5)))
+
+
+def last_line(capsys):
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "learn gone.npy --out new --json",
+        "learn x.npy --json --colour red --out new",
+        "resume nothing --json",
+        "inspect nothing --json",
+    ],
+)
+def test_with_json_an_error_is_an_object(table, capsys, words):
+    assert main(words.split()) == 2
+    told = json.loads(last_line(capsys))
+    assert main(words.replace("--json", "").split()) == 2
+    assert last_line(capsys) == f"Error: {told['error']}"
+    assert told["exit_code"] == 2
+    assert told.keys() == {"error", "exit_code"}
+
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_names_the_file_and_the_next_step(table, capsys, monkeypatch):
+    run("learn", "x.npy", "--atoms", 2, "--epochs", 2, "--max-time", 0, "--out", "run")
+    with monkeypatch.context() as patch:
+        patch.setattr("atomstream.io.files.os.fsync", full)
+        assert main(["resume", "run"]) == 1
+        first = last_line(capsys)
+        assert main(["encode", "run", "x.npy", "--out", "codes.csv"]) == 1
+        second = last_line(capsys)
+    assert first.startswith("Error: run/")
+    assert "could not be written: No space left on device." in first
+    assert first.endswith("then continue with: atomstream resume run.")
+    assert second.startswith("Error: codes.csv could not be written: No space left on device.")
+    assert second.endswith("then give the command again.")
+    assert main(["resume", "run"]) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_disk_that_fills_up_while_a_line_is_added_is_named_too(tmp_path):
+    log = Log(tmp_path)
+    log.history = Path("/dev/full")
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        log.write_events([Event(9, None, "birth", 1, 1, None)])
+
+
+def test_resume_takes_standard_input_by_its_name(table, capsys):
+    with standard_input(LINES):
+        run("learn", "-", "--atoms", 2, "--max-time", 0, "--out", "live")
+    with standard_input(LINES):
+        run("resume", "live", "-")
+    assert "continuing with what comes" in capsys.readouterr().err
+    run("learn", "x.npy", "--atoms", 2, "--max-time", 0, "--out", "run")
+    for words in ("resume run -", "resume run x.npy", "resume live x.npy"):
+        capsys.readouterr()
+        assert main(words.split()) == 2
+        assert "goes on with its own inputs" in last_line(capsys)
+
+
+def test_a_warning_is_said_when_it_comes_and_once(table, capsys, monkeypatch):
+    said, finish = [], Run._finish
+
+    def look(self, pace):
+        said.append(capsys.readouterr().err)
+        finish(self, pace)
+
+    monkeypatch.setattr(Run, "_finish", look)
+    run("learn", "x.npy", "--atoms", 2, "--half-life", 50, "--out", "run")
+    assert "breaks condition (A3)" in said[0]
+    assert "breaks condition (A3)" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "advised"),
+    [
+        ({"waiting": 13.0, "reading": 2.0, "coding": 3.0}, True),
+        ({"waiting": 4.0, "reading": 2.0, "coding": 3.0}, False),
+        ({}, False),
+    ],
+)
+def test_rounds_that_wait_more_than_they_work_are_told(table, seconds, advised):
+    kind = ShardsTask.settings_type
+    task = ShardsTask(kind(("x.npy",), atoms=2, engine="threads"))
+    task.report.seconds = seconds
+    advice = task.advice(None)
+    assert (advice is not None) == advised
+    if advised:
+        assert "waited 13.0 s for 5.0 s of work" in advice
+    # Without an engine nobody waits.
+    alone = ShardsTask(kind(("x.npy",), atoms=2, slots=2))
+    alone.report.seconds = seconds
+    assert alone.advice(None) is None
