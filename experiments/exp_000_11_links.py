@@ -53,7 +53,7 @@ def scores(split: links.Split) -> tuple[dict[str, np.ndarray], dict[str, float]]
     for chain in ("pivot", "approximate_pivot"):
         begin = perf_counter()
         model = NetworkDictionary(MOTIF, N_ATOMS, chain=chain, random_state=0).fit(split.network)
-        ranking = model.denoise(split.network, split.pairs, n_steps=STEPS)
+        ranking = model.denoise(split.network, split.pairs, chain=chain, n_steps=STEPS)
         # The means, which are 0 for pairs that were not visited, and not the scores, which shrink.
         found[f"dictionary, {chain}"] = ranking.reconstruction.weights(split.pairs)
         told[f"coverage, {chain}"] = ranking.coverage
