@@ -109,8 +109,16 @@ def pytest_collection_modifyitems(items):
         if "room" in getattr(item, "fixturenames", ()):
             item.add_marker("learned")
         cover = item.get_closest_marker("cover")
-        if cover and sum(item.callspec.indices.values()) % cover.args[0]:
+        if cover and sum(_places(item)) % cover.args[0]:
             item.add_marker("long")
+
+
+def _places(item):
+    """Return the places of the values of a case in their lists, once for each list."""
+    names = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    lists = [name.replace(",", " ").split() if isinstance(name, str) else name for name in names]
+    others = {name for values in lists for name in values[1:]}
+    return [place for name, place in item.callspec.indices.items() if name not in others]
 
 
 @pytest.hookimpl(wrapper=True)

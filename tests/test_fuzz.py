@@ -11,6 +11,7 @@ import fuzz
 CASES = 30  # of each kind
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", fuzz.KINDS)
 def test_damaged_files_lead_to_rows_or_to_one_sentence(kind, tmp_path, monkeypatch):

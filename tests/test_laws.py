@@ -229,6 +229,7 @@ def test_law_4_a_copy_goes_on_to_the_bit(name):
     assert_array_equal(model.memory_.cross, resumed.memory_.cross)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.05])
 def test_law_5_a_code_does_not_depend_on_its_companions(name, alpha):
@@ -253,6 +254,7 @@ def test_law_5_in_float32_every_code_is_within_its_residual_in_any_company(name)
     assert_allclose(values, values[0], rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("convert", "wide"),
@@ -281,6 +283,7 @@ def test_law_6_sparse_is_dense(name, convert, wide):
     assert_allclose(sparse.stationarity(S), dense.stationarity(X), rtol=slack * 1e-5, atol=1e-8)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 def test_law_6_float32_stays_float32_and_near_float64(name):
     # On 160 rows l2 has minima far apart, and float32 may end in another one.
@@ -310,6 +313,7 @@ def test_law_7_state_does_not_grow(name):
     assert size() == first <= 8 * (5 * 5 + 4 * 5 * 12 + 12 + 3 * 5)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("schedule", [Harmonic(), Power(3), Constant(0.3)])
 def test_law_9_deltas_of_shards_add_up(name, schedule):
     X, weights = data(60), np.random.default_rng(2).random(60)

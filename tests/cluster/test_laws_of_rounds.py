@@ -93,6 +93,7 @@ def test_a_task_done_twice_gives_the_same_bits_and_leaves_the_state_as_it_was(na
     assert first.facts == facts()
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("mode", ["local", "frozen"])
 def test_the_same_layout_gives_the_same_bits_on_every_engine(name, mode):
@@ -122,6 +123,7 @@ def test_one_slot_is_serial_learning_to_the_bit(name):
     assert bits(model) == bits(fresh(MODELS[name]).fit_stream(batches))
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize(
     ("name", "slots"), [(name, 2 + 3 * (n % 2)) for n, name in enumerate(MODELS)]
 )
@@ -266,6 +268,7 @@ def test_a_skipped_shard_is_as_if_it_had_not_been_listed(place):
     assert "egative" in reason
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", ["squared", "kl", "tensors", "convex"])
 def test_a_run_goes_on_from_every_checkpoint_to_the_bit(name, tmp_path):
     shards, whole = shards_for(name), None

@@ -25,7 +25,7 @@ def error(model, noisy, clean):
     return np.linalg.norm(model.inverse_transform(model.transform(noisy)) - clean)
 
 
-@pytest.mark.parametrize("slots", [4, 16])
+@pytest.mark.parametrize("slots", [pytest.param(4, marks=pytest.mark.long), 16])
 def test_slots_learn_rows_nearly_without_noise_as_serial_learning_does(slots, tmp_path, room):
     ratios = []
     for seed in (105, 107, 109):

@@ -308,6 +308,7 @@ def test_more_accuracy_never_raises_the_objective():
     assert (values[-1] < values[0] - 1e-6).any()
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 @given(problem=coding_problems(), scale=st.sampled_from([0.0, 0.1, 1.0]))
@@ -519,6 +520,7 @@ def test_nan_in_a_code_is_never_called_converged(penalty):
 # ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 @pytest.mark.parametrize("coder", CODERS[:2], ids=repr)
 def test_a_start_changes_the_way_and_not_the_end(coder, penalty):

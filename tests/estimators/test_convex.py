@@ -147,6 +147,7 @@ def test_damping_and_ridge_are_in_every_step(monkeypatch):
         )
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 @pytest.mark.parametrize("codes", ["free", "nonnegative", "simplex"])
@@ -294,7 +295,7 @@ def n_covered(points, X, y, means):
     return (np.linalg.norm(points[:, None] - means, axis=2).min(axis=0) <= reach).sum()
 
 
-@pytest.mark.parametrize(("m", "spread"), [(2, 1.6), (10, 3.0)])
+@pytest.mark.parametrize(("m", "spread"), [pytest.param(2, 1.6, marks=pytest.mark.long), (10, 3.0)])
 def test_small_clusters_are_covered_wherever_k_means_covers_them(m, spread, room):
     rng, covered = np.random.default_rng(m), []
     for seed in range(12):

@@ -203,6 +203,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_an_interrupt_leaves_a_model_after_whole_batches(name):

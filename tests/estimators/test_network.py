@@ -799,6 +799,7 @@ def test_sparse_networks_are_never_dense():
     assert peak < 60e6  # a dense table of one byte each has 2.5e9
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("change", [links.hide, links.plant])
 @pytest.mark.parametrize("directed", [False, True])
 def test_fitted_scores_are_above_every_heuristic(change, directed, room):

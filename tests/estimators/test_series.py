@@ -405,6 +405,7 @@ def frame(n=90, freq="D", start="2020-01-01"):
     )
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("freq", ["D", "h", "MS", "ME", "B", "W-SUN", "2D", "YS", "QS"])
 def test_dates_go_on_as_they_came(freq):
@@ -472,6 +473,7 @@ def test_years_that_were_read_as_floats_are_an_index():
     assert forecast.index.tolist() == [1790, 1791]
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "told"),

@@ -51,6 +51,7 @@ def test_an_offset_does_not_ruin_forecasts():
         assert mean_error(SeriesDictionary(random_state=0).fit(Y[:388]), Y[388:]) < 0.5
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("head", [None, "mix"])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_units_do_not_matter(gaps, head):

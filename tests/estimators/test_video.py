@@ -249,6 +249,7 @@ def test_arrays_on_disk_and_stacks_are_read_by_their_paths(stack, mode):
         VideoDictionary(2, mode=mode).fit(folder / "two.npz")
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("kind", ["v.npz", "v.zarr", "v.tif"])
 def test_frames_on_disk_are_read_some_at_a_time(tmp_path, kind):
     zarr = pytest.importorskip("zarr")

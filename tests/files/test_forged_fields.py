@@ -31,6 +31,7 @@ def declared(encoded):
         yield from declared(item)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_forged_field_is_refused(name, tmp_path):
     path = tmp_path / "forged.atoms"

@@ -145,6 +145,7 @@ def test_every_plot_is_here():
     assert set(FIGURES) == {name for name in public if not name.endswith("_data")}
 
 
+@pytest.mark.cover(3)
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.filterwarnings("ignore")
 def test_it_is_drawn_whole(name):
@@ -219,6 +220,7 @@ def test_plots_draw_the_same_atoms_in_both_orders(data, model):
         data(model(), "size")
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", ["atoms", "bars", "loadings", "network_atoms", "topics"])
 def test_titles_follow_the_order(name):
     model = {

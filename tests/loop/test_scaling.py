@@ -134,6 +134,7 @@ def test_the_sums_of_the_past_follow_a_scale_that_moves(kind, form):
     assert_allclose(model.surrogate(), 0.5 * (left**2).sum() / 300, rtol=1e-6)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("loss", ["squared", "kl"])
 @pytest.mark.parametrize("kind", LINEAR)
 def test_a_long_stream_ends_near_what_scaling_beforehand_gives(kind, loss, room):

@@ -36,6 +36,7 @@ CASES = {
 }
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("case", CASES)
 def test_no_round_raises_the_objective(case):
     kind, params = CASES[case]

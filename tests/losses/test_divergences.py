@@ -105,6 +105,7 @@ def test_a_power_step_on_coupled_rows_never_raises_the_loss_and_stays_inside(los
         assert loss.value(X, codes @ atoms).sum() <= before * (1 + 1e-9)
 
 
+@pytest.mark.cover(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "updater"),
@@ -141,6 +142,7 @@ def test_sparse_counts_give_the_same_model_as_dense_ones():
 CONVEX = [loss for loss in SPLIT if loss.convex and not isinstance(loss, L1)]
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", CONVEX, ids=repr)
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ def test_every_loss_is_in_the_list():
     assert {type(part) for part in LOSSES} == classes
 
 
+@pytest.mark.cover(2)
 @parametrize
 @seeds
 def test_gradient_is_the_finite_difference(loss, seed):

@@ -54,6 +54,7 @@ def name(request):
     return request.param
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 def test_codes_are_those_of_the_observed_columns(name):
     X = data()
@@ -71,6 +72,7 @@ def test_codes_are_those_of_the_observed_columns(name):
         assert ours <= best + 1e-8 * max(best, 1e-3 * np.square(shown).sum())
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 def test_law_2_completion_never_raises_the_surrogate(name):
     rng = np.random.default_rng(1)
@@ -116,6 +118,7 @@ def test_the_completed_sums_bound_the_observed_objective_from_above():
         )
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(name):
     X = data()
@@ -144,6 +147,7 @@ def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(n
     )
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 def test_impute_fills_and_leaves_observed_entries_as_they_are(name):
     X = data()
@@ -169,6 +173,7 @@ def test_missing_entries_are_recovered_from_data_of_low_rank(room):
     room.error(error, at_most=0.01)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
     X = data()
@@ -192,6 +197,7 @@ def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
     assert one.score(mixed) == pytest.approx(one.score(X), rel=1e-9)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 def test_law_5_a_code_does_not_depend_on_its_companions_when_entries_are_missing(name):
     X = data()

@@ -54,6 +54,7 @@ def model_and_notes(folder):
     return read_model(folder / "model.atoms")
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("live", [True, False], ids=["stream", "file"])
 @pytest.mark.parametrize("kind", BAD)
 def test_skipped_lines_change_nothing_but_the_count(learn, kind, live):

@@ -46,6 +46,7 @@ def test_every_note_of_every_run_has_a_kind_that_fits_it(name):
         assert set(notes) <= set(NOTES)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", ["rows-nmf-unfinished", "series-forecast", "walk-trips"])
 def test_notes_of_other_kinds_are_refused(folder, capsys, name):
     run, (model, notes) = folder(name), read_model(newest(GOLDEN / name))

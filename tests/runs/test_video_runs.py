@@ -98,6 +98,7 @@ def test_every_kind_of_file_gives_the_model_of_the_array(folder, kind, tmp_path)
     assert_array_equal(model.components_, pixels_model().components_)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("mode", ["frames", "pixels"])
 def test_colour_is_kept_or_becomes_grey(folder, mode, tmp_path):
     model_of = frames_model if mode == "frames" else pixels_model

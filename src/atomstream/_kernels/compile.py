@@ -56,6 +56,7 @@ def _apart(
 
 numba = _apart(import_module)("numba")
 _apart(import_module)("numba.extending")
+compiler: Any = _apart(import_module)("numba.core.compiler")
 OPTIONS = {"nogil": True, "fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 
 
@@ -72,6 +73,20 @@ def source_stamp(folder: Path) -> str:
 STAMP = source_stamp(Path(__file__).parent)
 
 
+class _Unoptimised(compiler.Compiler):
+    """The compiler of a part, whose code is optimised once: within each kernel that holds it.
+
+    Numba would optimise a part by itself, and again with every part and kernel around it: a quarter
+    of the time to compile the deepest kernel.
+    """
+
+    def define_pipelines(self) -> Any:
+        codegen = self.state.targetctx.codegen()
+        self.state.library = codegen.create_library(self.state.func_id.func_qualname)
+        self.state.library._optimize_final_module = lambda: None
+        return super().define_pipelines()
+
+
 class _Part:
     """A part of kernels: compiled where one of them calls it, a plain function to Python.
 
@@ -85,7 +100,7 @@ class _Part:
     def __init__(self, function: Callable[..., Any], **options: bool) -> None:
         self.py_func = function
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        self._compiled = numba.njit(**OPTIONS, **options)(function)
+        self._compiled = numba.njit(**OPTIONS, **options, pipeline_class=_Unoptimised)(function)
         self._numba_type_ = self._compiled._numba_type_  # asked for where a kernel names this
         update_wrapper(self, function)
 

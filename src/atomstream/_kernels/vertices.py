@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from atomstream._kernels.compile import kernel
+from atomstream._kernels.compile import kernel, part
 
 RIGHT = 1e-9  # what a multiplier may be beyond its bounds
 # Directions and slopes that are shorter, relative to what they are made of, are none.
@@ -39,7 +39,7 @@ def descend(codes, certified, samples, observed, atoms, penalty, most):  # type:
         certified[i] = _descend(codes[i], samples[i], observed[i], atoms, lengths, penalty, most)
 
 
-@kernel
+@part
 def _descend(h, x, observed, atoms, lengths, penalty, most):  # type: ignore[no-untyped-def]
     """Minimise one row in place; return whether its optimality is certified."""
     r, d = atoms.shape
@@ -80,7 +80,7 @@ def _descend(h, x, observed, atoms, lengths, penalty, most):  # type: ignore[no-
     return False
 
 
-@kernel
+@part
 def _move(path, line, observed, inactive, end, bounds):  # type: ignore[no-untyped-def]
     """Follow a step to its end, where one more constraint holds; errors may change sides."""
     (h, step), (error, rate, side), (stop, length) = path, line, end
@@ -97,7 +97,7 @@ def _move(path, line, observed, inactive, end, bounds):  # type: ignore[no-untyp
         h[stop - d] = (bounds[0] if step[stop - d] < 0 else bounds[1])[stop - d]
 
 
-@kernel
+@part
 def _line_search(path, line, observed, inactive, lengths, bounds):  # type: ignore[no-untyped-def]
     """Return the constraint where the slope along a step turns, and how far away it is."""
     (h, step), (error, rate, side, slope), (low, high) = path, line, bounds
@@ -124,7 +124,7 @@ def _line_search(path, line, observed, inactive, lengths, bounds):  # type: igno
     return wall, at
 
 
-@kernel
+@part
 def _worst_multiplier(triangle, inner, active, h, bounds, n_entries):  # type: ignore[no-untyped-def]
     """Solve for the multipliers, into ``inner``; return which is worst, -1 where all are right."""
     low, high = bounds
@@ -142,7 +142,7 @@ def _worst_multiplier(triangle, inner, active, h, bounds, n_entries):  # type: i
     return worst
 
 
-@kernel
+@part
 def _release(worst, active, inactive, side, multiplier, n_entries):  # type: ignore[no-untyped-def]
     """Let a constraint go; an entry of the error leaves zero to the side that costs less."""
     left = active[worst]
@@ -152,7 +152,7 @@ def _release(worst, active, inactive, side, multiplier, n_entries):  # type: ign
     active[worst:-1] = active[worst + 1 :].copy()
 
 
-@kernel
+@part
 def _append(constraint, atoms, basis, triangle, place):  # type: ignore[no-untyped-def]
     """Orthogonalise the normal of a constraint to those before it."""
     r, d = atoms.shape
