@@ -105,6 +105,8 @@ def test_bad_counts_are_named():
     other = ChannelTable(known.values, known.names, ["A[C>A]N", *CHANNELS[1:]], "known.txt")
     with pytest.raises(InputError, match=r"has the channel 'A.C>A.A', which known.txt does not"):
         signatures.refit(counts, other)
+    with pytest.raises(InputError, match=r"known.txt has the channel 'A.C>A.N', which the table"):
+        ChannelTable(counts.values, counts.names, CHANNELS).like(other)
 
 
 def test_channels_may_stand_in_another_order():

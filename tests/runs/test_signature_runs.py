@@ -100,7 +100,9 @@ def test_a_run_is_inspected_coded_and_reported_by_the_same_verbs(folder, capsys)
     run("inspect", folder / "run", "--json")
     shown = json.loads(capsys.readouterr().out)["signatures"]
     assert [row["signature"] for row in shown] == [0, 1, 2]
-    assert all("100% K" in row["features"] for row in shown)
+    assert [row["features"].split()[:2] for row in shown] == [
+        [f"CH48{letter}:", "100%"] for letter in "ABC"
+    ]
     run("encode", folder / "run", folder / "counts.txt", "--out", folder / "codes.csv")
     head, *rows = table(folder / "codes.csv")
     assert head == ["sample", "signature_0", "signature_1", "signature_2"]

@@ -61,14 +61,14 @@ class SignaturesLook(ConsensusLook):
         model, known = record.model, [*record.notes.get("matches", ())]
         heads = {"code_share": "share of the mutations", "stability": "replicates that have it"}
         heads["features"] = "known signatures" if known else "largest channels"
+        channels = record.names or [str(i) for i in range(model.n_features_in_)]
+        names = signatures.de_novo(model, channels).names[:most]
+        known = known or [largest_features(profile, record.names) for profile in model.components_]
         rows = [
-            (
-                number,
-                float(model.importance_[number]),
-                float(model.stability_[number]),
-                known[number] if known else largest_features(profile, record.names),
+            (number, float(share), float(stability), f"{name}: {features}")
+            for number, (name, share, stability, features) in enumerate(
+                zip(names, model.importance_, model.stability_, known, strict=False)
             )
-            for number, profile in enumerate(model.components_[:most])
         ]
         return Table("signature", heads, rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -69,8 +70,9 @@ class ChannelTable:
         for here, there in ((other, self), (self, other)):
             if unknown := [name for name in here.channels if name not in set(there.channels)]:
                 more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+                other_source = re.sub("^The ", "the ", there.source)
                 raise InputError(
-                    f"{here.source} has the channel {unknown[0]!r}{more}, which {there.source} "
+                    f"{here.source} has the channel {unknown[0]!r}{more}, which {other_source} "
                     "does not have; both must count mutations by the same channels."
                 )
         places = {name: place for place, name in enumerate(self.channels)}
