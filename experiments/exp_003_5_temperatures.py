@@ -10,8 +10,10 @@ settings on the four columns, and on them with the months before and after.
 
 Then the online reconstruction of section 3.4, each month rebuilt with the dictionary of that
 moment, and the atoms: how cities go together inside them (correlation of their curves, atoms
-weighted by importance). Leaves ``results/003-5.png``, ``results/003-5-filled.png`` and
-``results/003-5.json``.
+weighted by importance). Beside it the same correlation in the data: in windows of six observed
+months, by their first month, of the temperatures and of what is left without the mean of the
+calendar month. Leaves ``results/003-5.png``, ``results/003-5-filled.png``,
+``results/003-5-phases.png`` and ``results/003-5.json``.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from sklearn.impute import IterativeImputer
 from atomstream import SeriesDictionary, series
 
 CITIES = ["LA", "SD", "SF", "NYC"]
+COLOURS = ("#D55E00", "#E69F00", "#009E73", "#0072B2")
 SETTINGS = {
     "n_components": 16,
     "window": 6,
@@ -103,6 +106,52 @@ def together(model: SeriesDictionary) -> dict[str, float]:
     return found
 
 
+def in_windows(Y: np.ndarray, length: int = 6) -> dict[str, list[float]]:
+    """Return mean correlations of cities in windows by the month they begin in, January first."""
+    windows = np.lib.stride_tricks.sliding_window_view(Y, length, axis=0)  # start, city, month
+    windows = windows - windows.mean(axis=2, keepdims=True)
+    spread = np.linalg.norm(windows, axis=2)
+    found = {}
+    for i, one in enumerate(CITIES):
+        for j, other in enumerate(CITIES[:i]):
+            alike = (windows[:, i] * windows[:, j]).sum(axis=1) / (spread[:, i] * spread[:, j])
+            by_month = [np.nanmean(alike[first::12]) for first in range(12)]
+            found[f"{other}, {one}"] = [float(value) for value in by_month]
+    return found
+
+
+def phases(Y: np.ndarray) -> dict:
+    """Return means of the calendar months, and correlations within windows."""
+    means = climatology(Y)
+    return {
+        "mean of the month, F": dict(zip(CITIES, means[:12].T.tolist(), strict=True)),
+        "correlation in windows": in_windows(Y),
+        "without the mean of the month": in_windows(Y - means),
+    }
+
+
+def draw_phases(told: dict) -> Figure:
+    """Draw the year of each city, and how Los Angeles goes with the others in windows."""
+    figure = Figure(figsize=(12, 3.8), layout="constrained")
+    names = ("J", "F", "M", "A", "M", "J", "J", "A", "S", "O", "N", "D")
+    left, *others = figure.subplots(1, 3)
+    for city, colour in zip(CITIES, COLOURS, strict=True):
+        year = np.array(told["mean of the month, F"][city])
+        left.plot((year - year.min()) / (year.max() - year.min()), "o-", color=colour, label=city)
+    left.set(title="mean of the month, scaled to [0, 1]", ylim=(-0.05, 1.05))
+    for axes, key in zip(others, list(told)[1:], strict=True):
+        for city, colour in zip(CITIES[1:], COLOURS[1:], strict=True):
+            axes.plot(told[key][f"LA, {city}"], "o-", color=colour)
+        axes.axhline(0, color="0.6", linewidth=0.8)
+        axes.set(ylim=(-1.05, 1.05), xlabel="first month of the window")
+    others[0].set_title("correlation with LA in windows of 6 months")
+    others[1].set_title("the same without the mean of the month")
+    for axes in (left, *others):
+        axes.set_xticks(range(12), names)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
 def draw(months: list[str], Y: np.ndarray, hidden: np.ndarray, filled: np.ndarray) -> Figure:
     """Draw ten years: what the model saw, what it filled in, and what had been hidden."""
     figure = Figure(figsize=(11, 7.2), layout="constrained")
@@ -148,7 +197,7 @@ def draw_atoms(model: SeriesDictionary) -> Figure:
     above.colorbar(drawn, ax=maps, label="share of the atom's largest value")
     top = np.argsort(-shares, kind="stable")[:6]
     for axes, place in zip(below.subplots(1, len(top), sharey=True), np.sort(top), strict=True):
-        for city, colour in enumerate(("#D55E00", "#E69F00", "#009E73", "#0072B2")):
+        for city, colour in enumerate(COLOURS):
             axes.plot(range(1, atoms.shape[1] + 1), atoms[order[place], :, city], color=colour)
         axes.set_title(f"atom {place + 1}")
     below.legend(axes.lines, CITIES, loc="outside lower center", ncols=4, frameon=False)
@@ -190,7 +239,9 @@ def main() -> None:
     off = np.sqrt(np.nanmean((rebuilt - Y)[50:] ** 2, axis=0)).tolist()
     report["online reconstruction of observed entries, F"] = dict(zip(CITIES, off, strict=True))
     report["correlation inside atoms"] = together(model)
+    report["phases"] = phases(Y)
     save("003-5", report)
+    save_figure(draw_phases(report["phases"]), "003-5-phases", 80)
     save_figure(draw_atoms(model), "003-5", 80)
     save_figure(draw(months, Y, *shown), "003-5-filled", 75)
 
