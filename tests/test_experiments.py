@@ -163,6 +163,16 @@ def test_the_page_of_series_says_how_defaults_forecast():
         assert f"| {' | '.join([name, *errors, *rest])} |" in page
 
 
+def test_the_page_on_the_theorem_says_what_the_guarantee_costs():
+    page, found = page_of("algorithms/inside-the-theorem.md"), records.load("000-2-defaults")
+    inside, default = (found["results"][name] for name in ("convergent", "defaults"))
+    for place, n in enumerate(found["results"]["batches"]):
+        row = [f"{n:,} batches"]
+        for key in ("expected loss", "stationarity"):
+            row += [f"{side[key][place]:.4f}" for side in (inside, default)]
+        assert f"| {' | '.join(row)} |" in page
+
+
 # -- records
 
 
