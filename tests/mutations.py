@@ -25,6 +25,8 @@ MUTATIONS = [
      "return int(ranks[back][-1])", "return int(ranks[back][0])"),
     ("test_slots_learn_rows_nearly_without_noise_as_serial_learning_does[16]",
      "SMALL_BATCH = 32", "SMALL_BATCH = 128"),
+    ("test_steps_are_small_where_the_first_rows_have_little_noise",
+     "MAX_NOISE = 0.2", "MAX_NOISE = 2.0"),
     ("test_nearly_parallel_columns_are_learned_down_to_the_noise[1.0]",
      "descends_on_full_data: ClassVar[bool] = True\n    creeps", "creeps"),
     ("test_a_tensor_in_memory_is_polished_and_one_in_a_file_on_request",

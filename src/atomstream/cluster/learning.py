@@ -24,9 +24,11 @@ from atomstream.files.codec import read_model, write_model
 log = logging.getLogger(__name__)
 
 # Rows of a step under the squared loss, in the warm-up and where the last round still gained much:
-# atoms that are not told apart need many steps, and steps of slots are few and heavy. Where rows
-# have much noise, small steps are worse.
+# atoms that are not told apart need many steps, and steps of slots are few and heavy.
 SMALL_BATCH = 32
+# Share of noise in the variance of the first rows above which steps stay as they are: few rows
+# teach their noise, and small steps are worse in serial learning, too.
+MAX_NOISE = 0.2
 # Share of the objective that a round gains at most where learning is settled; and standard errors
 # of that, from how far slots differ.
 MAX_FALL, CLEARLY = 0.1, 3.0
@@ -84,6 +86,7 @@ class RoundDriver:
         self._skips, self._store, self._heavy = on_bad_shard == "skip", store, False
         self.at, self.report, self.progress = Position(), RoundsReport(), None
         self._objectives: list[float] = []  # of the last batches of the slots in this round
+        self._latest: Any = None  # the last rows of the first slot
         frozen = self.rounds.mode == "frozen"
         learner.check(apart=slots > 1 or frozen, frozen=frozen)
         self._small_steps = slots > 1 and not frozen and learner.is_quadratic
@@ -153,6 +156,7 @@ class RoundDriver:
     def _round(self, pool: Pool, engine: Engine) -> bool:
         """Play one round; return False where no rows are left."""
         report, clock, before = self.report, perf_counter, self.learner.objective
+        has_state = self.learner.rows_seen()[1]
         began, self._objectives = clock(), []
         sent, seed = self.learner.packed()
         report.spend("serialising", clock() - began)
@@ -176,7 +180,9 @@ class RoundDriver:
         # From here on the round counts: everything before may be repeated from the old state.
         if len(self._objectives) > 1 and before > 0:
             after = after._replace(gaining=int(self._gains(before)))
-        self.at = after
+        if self._small_steps and not has_state and self.learner.rows_seen()[1]:
+            after = after._replace(noisy=int(self.learner.noise(self._latest) > MAX_NOISE))
+        self.at, self._latest = after, None
         report.n_rounds += 1
         report.n_rows += sum(span.n_rows for hand in hands for span in hand)
         if self._store is not None:
@@ -202,7 +208,8 @@ class RoundDriver:
         sizes = [sum(span.n_rows for span in hand) for hand in hands]
         apart = shared and (len(hands) > 1 or self.rounds.mode == "frozen")
         batch = self.rounds.batch
-        if self._small_steps and self.learner.rows_seen()[1] and (self.at.gaining or not shared):
+        settles = self.at.noisy or (shared and not self.at.gaining)
+        if self._small_steps and self.learner.rows_seen()[1] and not settles:
             batch = min(batch, SMALL_BATCH)
         slots = []
         for number, hand in enumerate(hands):
@@ -241,6 +248,7 @@ class RoundDriver:
             check_alike(payload.facts, engine)
             began = perf_counter()
             part = pickle.loads(payload.part)
+            self._latest = part.latest if self._latest is None else self._latest
             if np.isfinite(part.objective):
                 self._objectives.append(part.objective)
             report.spend("unpacking", perf_counter() - began)

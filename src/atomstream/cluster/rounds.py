@@ -31,7 +31,8 @@ class Rounds(Part):
     batch : int, default=128
         Rows of a step at most: fewer than in serial learning, for a row counts for those of all
         slots. Under the squared loss steps are of 32 rows in the warm-up, and after a round that
-        lowered the objective by more than a tenth.
+        lowered the objective by more than a tenth, unless noise is more than a fifth of the
+        variance of the first rows.
     mode : {"local", "frozen"}, default="local"
         "local": slots take steps of their own, and the states they end with are averaged.
         "frozen": they code their rows with the dictionary as it is, which is updated once a round.
@@ -75,12 +76,15 @@ class Position(NamedTuple):
         Number of the next row in the list of shards, skipped ones included.
     gaining : int
         1 where the last round with several slots lowered the objective by more than a tenth, or 0.
+    noisy : int
+        1 where the rows that learning began with have so much noise that no step is small, or 0.
     """
 
     round: int = 0
     shared: int = 0
     row: int = 0
     gaining: int = 0
+    noisy: int = 0
 
 
 class Span(NamedTuple):

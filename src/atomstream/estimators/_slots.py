@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from atomstream.base.checks import generator
 from atomstream.cluster.learning import RoundDriver
@@ -76,6 +77,25 @@ class SlotLearner:
         """The mean objective of the last batches; NaN before any was learned from."""
         learner = vars(self.model).get("_learner")
         return float("nan") if learner is None else float(learner.batch_objective)
+
+    def noise(self, X: Any) -> float:
+        """Return the share of noise in the variance of first rows, or NaN where none can be told.
+
+        No atoms leave less than what lies beyond as many principal components.
+        """
+        learner = self.model._current()
+        batch = self.model._to_batch(self.model._rows(X, reset=False))
+        (n, d), r = batch.X.shape, learner.state.dictionary.shape[0]
+        if batch.mask is not None or min(n - 1, d) <= r:
+            return float("nan")
+        products = batch.X @ batch.X.T  # of the rows, for features may be many
+        products = np.asarray(products.toarray() if sp.issparse(products) else products, float)
+        products -= products.mean(axis=0)
+        products -= products.mean(axis=1, keepdims=True)
+        energies = np.linalg.eigvalsh(products)
+        share = energies[:-r].sum() / max(energies.sum(), np.finfo(float).tiny)
+        # Noise lies in the first components, too.
+        return float(share * (n - 1) * d / ((n - 1 - r) * (d - r)))
 
     def rows_seen(self) -> tuple[int, bool]:
         """Return how many rows have come, and whether there is a dictionary."""

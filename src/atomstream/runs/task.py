@@ -357,7 +357,7 @@ NOTES = {
         *(number("seconds", at_least=0, finite=True), number("horizon", at_least=0)),
         *(number("lumpability", at_least=-np.inf), one_of("finished", (True, False))),
         *(texts("names", optional=True), texts("stream_dates", at_least=1)),
-        each(count("position"), at_least=1, at_most=5),
+        each(count("position"), at_least=1, at_most=6),
         each(count("shape", 1, optional=True), at_least=1, at_most=16),
         each(number("grid", at_least=-1e9, below=1e9, optional=True), at_least=3, at_most=3),
         count("frames_per_point", 1),

@@ -70,7 +70,7 @@ class ShardsTask(Task):
 
     @property
     def position(self) -> tuple[int, ...]:
-        """Passes completed, rounds, rounds with several slots, and rows dealt."""
+        """Passes completed, and where the rounds of this one stand."""
         return (self._epoch, *self._at)
 
     @property
