@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from rich.console import Console
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.decomposition import NMF
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -446,6 +447,21 @@ def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream(room
         np.eye(10), alpha=0.0, codes="free", atoms="free"
     )
     assert exact.stationarity(X) < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["planted", "digits"])
+def test_one_batch_that_is_all_of_the_data_comes_to_rest(kind, room):
+    """Rough codes would leave a seventh of the first stationarity after a hundred passes."""
+    rng = np.random.default_rng(0)
+    X = load_digits().data[:256]
+    if kind == "planted":
+        codes = rng.exponential(size=(256, 10)) * (rng.random((256, 10)) < 0.3)
+        X = codes @ rng.random((10, 40)) + 0.05 * rng.random((256, 40))
+    first, later = (
+        OnlineNMF(8, n_epochs=n, batch_size=256, random_state=0).fit(X).stationarity(X)
+        for n in (1, 100)
+    )
+    room.error(later, at_most=0.1 * first)
 
 
 def test_surrogate_gap_closes_on_the_stream(room):

@@ -302,14 +302,15 @@ def online_parafac(
         raise ValueError(f"fraction must lie in (0, 1], got {fraction!r}.")
     if n_epochs is not None:
         check_count("n_epochs", n_epochs, 1)
-    if n_polish is not None and n_polish != "auto":
+    if n_polish not in (None, "auto"):
         check_count("n_polish", n_polish, 0)
     if "batch_size" in params:
         raise ValueError("batch_size follows from fraction here; leave it out.")
     mode, rng = sample_mode % len(shape), generator(params.pop("random_state", None))
     slices = Slices(X, mode, max(1, round(fraction * shape[mode])))
+    n_sweeps: Any = n_polish
     if n_polish == "auto":
-        n_polish = None if n_epochs is None and slices.in_memory else 0
+        n_sweeps = None if n_epochs is None and slices.in_memory else 0
     model = OnlineCPDictionary(rank, random_state=rng, **params)
     model.set_callbacks(*callbacks)
     deadline = np.inf if model.max_time is None else time.monotonic() + model.max_time
@@ -320,10 +321,10 @@ def online_parafac(
             model.set_params(max_time=max(deadline - time.monotonic(), 0.0))
         model.fit_stream(slices.shuffled(rng), n_batches=len(slices), horizon=horizon)
         if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(slices):
-            n_polish = 0
+            n_sweeps = 0
             break
     model.set_callbacks()
-    polish(model, slices, n_polish, deadline)
+    polish(model, slices, n_sweeps, deadline)
     codes, error = _coded(model, slices)
     factors = model.loadings_
     factors.insert(mode, codes)
