@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
 from atomstream.dictionaries.rows import Rows
-from atomstream.exceptions import IncompatiblePartsError
+from atomstream.exceptions import DataWarning, IncompatiblePartsError
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import cross_fit
 from atomstream.losses import L1, L2, Hellinger, Huber, KullbackLeibler
@@ -214,3 +214,32 @@ def test_atoms_on_few_features_may_vanish_on_a_part():
 def test_folds_must_be_a_number_of_parts():
     with pytest.raises(ValueError, match="Majorise needs folds to be a whole number from 1"):
         Majorise(folds=0)
+
+
+def sparse_gamma(amplitude):
+    """Return rows of which three entries in ten are outliers, and unseen ones with clean ones."""
+    rng = np.random.default_rng(7)
+    atoms = rng.gamma(0.5, 1, (10, 80)) * (rng.random((10, 80)) < 0.6)
+    clean = (rng.gamma(1.0, 1, (700, 10)) * (rng.random((700, 10)) < 0.6)) @ atoms
+    wrong = rng.random(clean.shape) < 0.3
+    X = clean + wrong * rng.uniform(-1, 1, clean.shape) * amplitude * clean.mean()
+    return np.maximum(X, 1e-8)[:500], np.maximum(X, 1e-8)[500:], clean[500:]
+
+
+@pytest.mark.filterwarnings("ignore:A single atom")
+@pytest.mark.parametrize("amplitude", [20, 2])
+def test_lengths_of_errors_end_at_most_at_one_atom(amplitude, room):
+    X, unseen, clean = sparse_gamma(amplitude)
+    many, one = (
+        np.linalg.norm(OnlineNMF(r, loss="l2", random_state=0).fit(X).clean(unseen) - clean)
+        for r in (10, 1)
+    )
+    room.ratio(many / one, at_most=1.05)
+
+
+def test_one_atom_takes_the_place_of_all_where_it_is_better_and_only_there():
+    with pytest.warns(DataWarning, match="A single atom"):
+        model = OnlineNMF(10, loss="l2", random_state=0).fit(sparse_gamma(20)[0])
+    assert_allclose(model.components_, model.components_[:1].repeat(10, axis=0))
+    few = OnlineNMF(10, loss="l2", random_state=0).fit(sparse_gamma(2)[0])
+    assert np.linalg.matrix_rank(few.components_) == 10

@@ -25,6 +25,7 @@ from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
 from atomstream.losses import Loss
+from atomstream.losses.base import Entrywise
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
 from atomstream.problem.batch import Batch
@@ -135,7 +136,13 @@ class Learner:
         stand against other starts, where entries have weights (`choose_start`). Without ``limits``
         codes and atoms free of penalties are found entry by entry under Kullback-Leibler.
         """
-        if not blocks or not self.algorithm.updater.descends_on_full_data:
+        updater, loss = self.algorithm.updater, self.algorithm.objective.loss
+        if blocks and updater.folds > 1 and not isinstance(loss, Entrywise):
+            from atomstream.loop.one_atom import keep_one_atom
+
+            with one_blas_thread:
+                keep_one_atom(blocks, self.state, self.algorithm, self.rng)
+        if not blocks or not updater.descends_on_full_data:
             return 0
         # Models that only read a stream do not load it.
         from atomstream.loop.coordinates import coordinate_rounds, settles_by_coordinates

@@ -14,8 +14,9 @@ from atomstream.schedules import Schedule
 
 TIMELESS = "This schedule needs a time for each batch: call partial_fit(X, time=...)."
 EXACT = 1e-9  # a relative duality gap at which learning calls a code exact
-# Steps that keep nothing of the past, after which codes may be violated by so much at most.
-WHOLE_STEPS, WHOLE_VIOLATION = 10, 1e-3
+# Steps, by then of batches that are all of the data, after which codes may be violated by so much
+# at most. So long the tolerance that falls with the root of the step is at its largest.
+WHOLE_STEPS, WHOLE_VIOLATION = 25, 1e-3
 
 
 class Accuracy(NamedTuple):
