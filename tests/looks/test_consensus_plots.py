@@ -1,5 +1,7 @@
 """Pictures of a consensus of replicates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -26,6 +28,12 @@ def test_a_clustergram_holds_all_cosines_cluster_by_cluster(model, rank):
     assert (np.diff(kept) >= 0).all()
     image = plots.clustergram(model, rank).axes[0].images[0]
     assert_array_equal(image.get_array(), cosines)
+
+
+@pytest.mark.parametrize(("ratio", "scale"), [(20, "linear"), (2000, "log")])
+def test_errors_that_fall_far_are_drawn_on_a_scale_that_shows_the_small_ones(model, ratio, scale):
+    choice = replace(model.choice_, error=np.array([2.0, 1.0]), baseline=float(ratio))
+    assert plots.rank(choice).axes[0].get_yscale() == scale
 
 
 def test_intervals_are_drawn_around_the_atoms(model):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_DRAWN = 1500  # atoms that are drawn in a clustergram
+MAX_RATIO = 100.0  # of the largest and the smallest error that a linear scale shows
 
 
 class ConsensusLook(RowsLook):
@@ -276,6 +277,8 @@ def rank(choice: Any) -> Figure:
     top.axhline(
         choice.baseline, color="0.3", linewidth=1.4, linestyle=":", label="means of the columns"
     )
+    if min(choice.error) > 0 and choice.baseline > MAX_RATIO * min(choice.error):
+        top.set_yscale("log")
     labelled(top, ylabel="error on hidden entries")
     bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4, label="mean")
     bottom.plot(ranks, choice.weakest, color=BLUE, marker="s", markersize=4, label="least steady")
