@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_DRAWN = 1500  # atoms that are drawn in a clustergram
-MAX_RATIO = 100.0  # of the largest and the smallest error that a linear scale shows
 
 
 class ConsensusLook(RowsLook):
@@ -271,30 +270,28 @@ def rank(choice: Any) -> Figure:
     ranks, chosen, stability = choice.ranks, choice.rank, choice.stability
     figure = empty(7, 4.6)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-    top.errorbar(
-        ranks, choice.error, choice.error_se, color=BLUE, marker="o", markersize=4, capsize=3
-    )
+    dots: dict[str, Any] = {"marker": "o", "markersize": 4}
+    top.errorbar(ranks, choice.error, choice.error_se, color=BLUE, capsize=3, **dots)
     top.axhline(
         choice.baseline, color="0.3", linewidth=1.4, linestyle=":", label="means of the columns"
     )
-    if min(choice.error) > 0 and choice.baseline > MAX_RATIO * min(choice.error):
-        top.set_yscale("log")
+    # A linear scale does not show what is a hundred times smaller.
+    top.set_yscale("log" if 0 < 100 * min(choice.error) < choice.baseline else "linear")
     labelled(top, ylabel="error on hidden entries")
-    bottom.plot(ranks, stability, color=ORANGE, marker="o", markersize=4, label="mean")
+    bottom.plot(ranks, stability, color=ORANGE, label="mean", **dots)
     bottom.plot(ranks, choice.weakest, color=BLUE, marker="s", markersize=4, label="least steady")
     labelled(bottom, xlabel="number of atoms", ylabel="share of replicates\nthat have the atoms")
     bottom.set_ylim(0, 1.03)
-    for axes in (top, bottom):
-        axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
-        axes.grid(alpha=0.3)
-    bottom.set_xlim(ranks[0] - 0.5, ranks[-1] + 0.5)
-    bottom.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     other = choice.by_reproducibility if choice.rule == "error" else choice.by_error
     if other not in (None, chosen):
         told = "reproducibility" if choice.rule == "error" else "error"
         bottom.axvline(other, color="0.6", linewidth=1, linestyle=":", label=f"by {told}: {other}")
-    top.legend(frameon=False, fontsize=TEXT)
-    bottom.legend(frameon=False, fontsize=TEXT)
+    for axes in (top, bottom):
+        axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False, fontsize=TEXT)
+    bottom.set_xlim(ranks[0] - 0.5, ranks[-1] + 0.5)
+    bottom.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     return figure
 
 
