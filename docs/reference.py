@@ -49,7 +49,15 @@ MODULES = {
     ),
     "Pictures": ("plots", "looks"),
     "Files": ("io",),
+    "Tests of parts": ("testing",),
     "Many machines": ("cluster",),
+}
+# What has no docstring of its own.
+CONSTANTS = {
+    "history.FIELDS": "The keys of a point of a history, and what each is.",
+    "plots.MAX_BARS": "The number of features up to which atoms are drawn as bars.",
+    "schedules.Schedule": "The type of a schedule: a function of step, mass and total.",
+    "text.FUNCTION_WORDS": "The function words that networks of words are made of.",
 }
 
 
@@ -115,7 +123,11 @@ def page() -> str:
             module = getattr(atomstream, name)
             parts.append(f"### `{name}`\n\n{summary(module)} Module `{module.__name__}`.\n")
             things = [(key, getattr(module, key)) for key in public(module)]
-            rows = [(f"`{name}.{key}`", summary(it)) for key, it in things if describes(it)]
+            rows = [
+                (f"`{name}.{key}`", CONSTANTS.get(f"{name}.{key}") or summary(it))
+                for key, it in things
+                if describes(it) or f"{name}.{key}" in CONSTANTS
+            ]
             parts.append(table(rows, ("name", "what it is")))
     return "\n".join(parts)
 

@@ -9,7 +9,7 @@ import atomstream
 GLOSSARY = Path(__file__).parents[1] / "docs/glossary.md"
 # fmt: off
 STANDARD = [
-    "ActiveSet", "Adaptive", "Alignment", "Alpha", "AtomstreamWarning", "Auto",
+    "ActiveSet", "Adaptive", "Alignment", "Alpha", "ArrowTable", "AtomstreamWarning", "Auto",
     "Axes", "BadShardError", "Baselines", "Beta", "BetterLag", "Block", "BlockCoordinate",
     "Box", "CPTensor", "Callback", "CallbackSupportMixin", "Cells", "Chain", "ChainShard",
     "Change", "ChangePoints", "ChangeWatch", "ChangedFeature", "ChangedShardError",

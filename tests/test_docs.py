@@ -174,3 +174,16 @@ def test_every_module_with_pages_in_the_reference_lists_its_names():
 def test_the_reference_is_what_its_script_writes():
     text = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
     assert text == reference().page(), "run python docs/reference.py"
+
+
+def test_every_name_of_a_module_has_a_row():
+    """Looks are found by their models, and modules have sections of their own."""
+    page, script = reference().page(), reference()
+    missing = [
+        f"{name}.{key}"
+        for modules in script.MODULES.values()
+        for name in modules
+        for key in script.public(getattr(atomstream, name))
+        if f"`{name}.{key}`" not in page
+    ]
+    assert missing == []

@@ -29,6 +29,7 @@ from atomstream.losses import Entrywise
 from atomstream.memory import Delta, Memory, Statistics
 from atomstream.penalties import Penalty, Simplex
 from atomstream.samplers import MotifChain, Network, homomorphisms
+from atomstream.testing import check_loss, check_penalty, check_sampler, check_updater
 from atomstream.updates import Updater
 
 
@@ -325,6 +326,20 @@ def test_a_sampler(room):
         room.near(model.fit(network).learner_.score(patches), best, rel=0.1)
     with pytest.raises(ValueError, match=r"'chain' .* must be an instance of 'str' or a callable"):
         NetworkDictionary("path:3", 4, chain=3).fit(network)
+
+
+# -- checks of all of these
+
+
+def test_the_parts_are_what_they_say():
+    check_loss(LogCosh())
+    check_loss(FastLogCosh())
+    check_penalty(Rising())
+    check_penalty(AtMost(2.0))
+    check_updater(HeavyBall())
+    triangle = Network.of(np.ones((3, 3)) - np.eye(3))
+    chain = Independent(triangle, "path:3")
+    check_sampler(chain, law=(chain.copies, chain.law))
 
 
 # -- a reader of files

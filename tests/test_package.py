@@ -166,7 +166,7 @@ FLOORS = [
     # the loop itself, and rounds over shards for learners that can learn apart
     {"loop", "cluster"},
     # what follows a fit, and the public names of some of it
-    {"watch"},
+    {"watch", "testing"},
     # how models are looked at; looks know of a model what it shows, never its class
     {"callbacks", "changes", "diagnostics", "drift", "history", "looks"},
     # what people use

@@ -1,15 +1,25 @@
 """What holds of every chain: starts, steps, runs, and going on from a saved state."""
 
 import copy
+import itertools
 from inspect import isabstract
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from strategies import SAMPLERS
+from strategies import NETWORK, SAMPLERS
 
 from atomstream import samplers
-from atomstream.samplers import Chain, samples
+from atomstream.samplers import (
+    Chain,
+    IsingGibbs,
+    MotifGlauber,
+    MotifPivot,
+    RandomWalk,
+    homomorphisms,
+    samples,
+)
+from atomstream.testing import check_sampler
 
 parametrize = pytest.mark.parametrize("chain", SAMPLERS, ids=lambda chain: type(chain).__name__)
 
@@ -25,26 +35,32 @@ def test_every_sampler_is_in_the_list():
     assert len(SAMPLERS) == 4
 
 
+ISING = IsingGibbs((2, 2), temperature=2.0, field=0.3)
+SPINS = np.array([*itertools.product([-1, 1], repeat=4)], np.int8).reshape(-1, 2, 2)
+LAWS = [
+    (ISING, (SPINS, np.exp(-ISING.energy(SPINS) / ISING.temperature))),
+    (MotifPivot(NETWORK, "path:3"), homomorphisms(NETWORK, "path:3")),
+    (MotifGlauber(NETWORK, "path:3"), homomorphisms(NETWORK, "path:3")),
+    (RandomWalk(NETWORK), (np.arange(5)[:, None], NETWORK.sum(axis=1))),
+]
+
+
 @parametrize
-def test_a_run_is_that_many_steps(chain):
+def test_every_chain_runs_as_it_steps(chain):
+    check_sampler(chain)
+
+
+@pytest.mark.parametrize(("chain", "law"), LAWS, ids=lambda part: type(part).__name__)
+def test_a_step_keeps_the_law(chain, law):
+    check_sampler(chain, law=law)
+
+
+@parametrize
+def test_all_at_once_is_one_by_one(chain):
     state = chain.init(np.random.default_rng(0))
-    found, last = chain.run(np.random.default_rng(1), state, 20)
-    rng, stepped = np.random.default_rng(1), state
-    for sample in found:
-        stepped, _ = chain.step(rng, stepped)
-        assert_array_equal(np.reshape(sample, stepped.shape), stepped)
-    assert_array_equal(last, stepped)
+    found, _ = chain.run(np.random.default_rng(1), state, 20)
     slow, _ = Chain.run(chain, np.random.default_rng(1), state, 20)
     assert_array_equal(slow.reshape(found.shape), found)
-
-
-@parametrize
-def test_a_thinned_run_is_every_third_state(chain):
-    state = chain.init(np.random.default_rng(0))
-    every, last = chain.run(np.random.default_rng(1), state, 21)
-    third, after = chain.run(np.random.default_rng(1), state, 7, thin=3)
-    assert_array_equal(third, every[2::3])
-    assert_array_equal(after, last)
 
 
 @parametrize

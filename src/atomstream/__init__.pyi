@@ -16,6 +16,7 @@ from . import penalties as penalties
 from . import samplers as samplers
 from . import schedules as schedules
 from . import streams as streams
+from . import testing as testing
 from . import updates as updates
 from .base.registered import register as register
 from .cluster.jobs import transform_shards as transform_shards

@@ -115,6 +115,11 @@ def test_usages_and_programs_go_back_and_into_tables(data, tmp_path):
     model = OnlineNMF(3, random_state=0).fit_stream(cells.batches(data, genes))
     cells.annotate(data, model, genes)
     usages, programs = data.obsm["X_programs"], data.varm["programs"]
+    top = cells.top_genes(model, genes, 4)
+    assert list(top.columns) == ["program_0", "program_1", "program_2"]
+    for number, names in enumerate(top.to_numpy().T):
+        order = np.argsort(-model.components_[number], kind="stable")[:4]
+        assert [*names] == [*genes.names[order]]
     assert_allclose(usages.sum(axis=1), 1, rtol=1e-6)
     assert np.isnan(programs).any(axis=1).sum() == 40
     assert_allclose(programs[genes.places].T, model.components_ * genes.deviation)
@@ -174,6 +179,8 @@ def test_what_does_not_fit_is_refused(data, tmp_path):
     model = OnlineNMF(3, random_state=0).fit(COUNTS.astype(float))
     with pytest.raises(ValueError, match="The model has 60 features, genes has 20"):
         cells.annotate(data, model, genes)
+    with pytest.raises(ValueError, match="features, genes has"):
+        cells.top_genes(model, genes)
     with pytest.raises(ValueError, match="call annotate first"):
         cells.write_tables(tmp_path, data)
     with pytest.raises(InputError, match="There is no"):

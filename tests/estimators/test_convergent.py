@@ -5,7 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import nnls
 from sklearn.base import clone
 
 import atomstream
@@ -21,6 +22,7 @@ from atomstream import (
     VideoDictionary,
 )
 from atomstream.memory import Aggregates
+from atomstream.penalties import NonnegativeBall
 from atomstream.schedules import (
     Constant,
     Harmonic,
@@ -126,6 +128,28 @@ def test_more_sweeps_come_closer_to_the_minimum_of_the_surrogate(room):
         model.off = np.linalg.norm(moved - model.components_)
     room.error(many.off, at_most=1e-6)
     assert many.off < few.off
+
+
+def test_exact_steps_solve_equation_3_to_rounding():
+    """Codes by the nonnegative least squares of scipy, atoms by projected steps until they rest."""
+    model = OnlineNMF.exact(4, alpha=0.02, init=STATES[:4])
+    gram, cross, prox = np.zeros((4, 4)), np.zeros((4, 12)), NonnegativeBall().prox
+    atoms = prox(STATES[:4], 0.0)
+    for t, X in enumerate(chain(4), start=1):
+        root = np.linalg.cholesky(atoms @ atoms.T)
+        goals = np.linalg.solve(root, atoms @ X.T - 0.02)
+        codes = np.array([nnls(root.T, goal)[0] for goal in goals.T])
+        gram += (codes.T @ codes / len(X) - gram) / t
+        cross += (codes.T @ X / len(X) - cross) / t
+        step = 1 / np.linalg.eigvalsh(gram)[-1]
+        for _ in range(5_000):
+            atoms = prox(atoms - step * (gram @ atoms - cross), 0.0)
+        model.partial_fit(X)
+        assert_allclose(model.memory_.gram, gram, atol=1e-12)
+        assert_allclose(model.memory_.cross, cross, atol=1e-12)
+        assert_allclose(model.components_, atoms, atol=1e-11)
+    with pytest.raises(ValueError, match="schedule is settled by the theorem; leave it out"):
+        OnlineNMF.exact(4, schedule="power")
 
 
 def test_a_convergent_model_is_cloned_and_saved_as_any_other(tmp_path):

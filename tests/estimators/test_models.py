@@ -5,6 +5,7 @@ import io
 import pickle
 import re
 import sys
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.model_selection import GridSearchCV
 
 import atomstream
 from atomstream import (
+    DataWarning,
     IncompatiblePartsError,
     NotConvergedWarning,
     OnlineDictionaryLearning,
@@ -496,6 +498,30 @@ def test_batches_of_one_row_and_rows_of_zeros(cls):
     assert model.n_steps_ == 62
     assert np.isfinite(model.components_).all()
     assert_array_equal(model.transform(np.zeros((1, 10))), 0)
+
+
+def test_more_atoms_than_rows_or_columns_are_warned_of():
+    few = X[:30, :4]
+    for n_atoms, settings, words in (
+        (40, {"alpha": 1.0}, "any data of 30 rows, and so say little about these; choose fewer"),
+        (5, {}, "of 4 columns, .* choose fewer, or alpha > 0 for sparse codes"),
+    ):
+        with pytest.warns(DataWarning, match=f"n_components={n_atoms} atoms explain .*{words}"):
+            OnlineNMF(n_atoms, n_epochs=1, **settings).fit(few)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        OnlineNMF(5, alpha=0.1, n_epochs=1).fit(few)
+        OnlineNMF(5, codes="simplex", n_epochs=1).fit(few)
+        OnlineNMF(40, n_epochs=1).partial_fit(few)
+
+
+def test_passes_and_rounds_are_counted(tmp_path):
+    model = OnlineNMF(3, n_epochs=4, random_state=0).fit(X)
+    assert model.n_iter_ == 4
+    assert OnlineNMF(3, random_state=0).fit(X).n_iter_ > 10  # rounds follow ten passes
+    atomstream.save(model, tmp_path / "model.atoms")
+    assert atomstream.load(tmp_path / "model.atoms").n_iter_ == 4
+    assert OnlineNMF(3).partial_fit(X).n_iter_ == 0
 
 
 def test_one_huge_row_does_not_blind_the_start():

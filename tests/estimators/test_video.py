@@ -506,6 +506,14 @@ def test_pictures_draw_their_data():
     assert len(shown) == 3 * 4
     assert_array_equal(shown[0], video[0])
     assert_array_equal(shown[1], images[0, 0])
+    many = VideoDictionary(11, snapshots=(30, 60), random_state=0).fit(video[:60])
+    figure = plots.spatial_atoms(many, frames=video[:60])
+    assert len(figure.axes) == 4 * 9  # eight atoms and the video, then the others, twice each
+    drawn = [axes for axes in figure.axes if axes.images]
+    assert len(drawn) == 2 * (11 + 2)
+    assert drawn[-1].get_title() == ""
+    assert [axes.get_title() for axes in drawn[18:22]] == ["video", "atom 8", "atom 9", "atom 10"]
+    assert_array_equal(drawn[25].images[0].get_array(), plots.spatial_atoms_data(many)[1][1, 10])
     last = VideoDictionary(3, random_state=0).fit(video)
     assert plots.spatial_atoms_data(last)[1].shape == (1, 3, 12, 10)
     pixels = VideoDictionary(3, mode="pixels", random_state=0).fit(video)

@@ -72,6 +72,26 @@ def write_json_lines(path, X):
     path.write_text("\n".join(lines))
 
 
+def arrow_table(X):
+    import pyarrow as pa
+
+    return pa.table({name: X[:, i] for i, name in enumerate("abcd")})
+
+
+def write_arrow_stream(path, X):
+    import pyarrow as pa
+
+    table = arrow_table(X)
+    with pa.ipc.new_stream(str(path), table.schema) as writer:
+        writer.write_table(table, max_chunksize=10)
+
+
+def write_feather(path, X):
+    from pyarrow import feather
+
+    feather.write_feather(arrow_table(X), path, chunksize=10)  # compressed, as pandas writes it
+
+
 WRITERS = {
     "x.npy": np.save,
     "f.npy": lambda path, X: np.save(path, np.asfortranarray(X)),
@@ -84,6 +104,8 @@ WRITERS = {
     "x.csv.gz": lambda path, X: write_csv(path, X, gz=True),
     "x.jsonl": write_json_lines,
     "x.parquet": write_parquet,
+    "x.arrow": write_arrow_stream,
+    "x.feather": write_feather,
     "x.mtx": lambda path, X: __import__("scipy.io").io.mmwrite(path, sp.coo_array(X)),
     "dense.mtx": lambda path, X: __import__("scipy.io").io.mmwrite(path, X, precision=17),
     "x.zarr": write_zarr,
@@ -175,8 +197,8 @@ def test_a_file_that_cannot_be_read_any_more_ends_in_a_sentence(monkeypatch):
 
 
 def test_the_list_of_kinds_is_covered():
-    assert len(KINDS.keys() - {".h5ad"}) == 15  # runs bring that one: tests/runs/test_cell_runs.py
-    assert len(WRITERS) == 15
+    assert len(KINDS.keys() - {".h5ad"}) == 17  # runs bring that one: tests/runs/test_cell_runs.py
+    assert len(WRITERS) == 17
     assert len(ENDINGS) == 10
 
 
@@ -318,6 +340,20 @@ def test_parquet_kinds_of_numbers(tmp_path):
     assert_array_equal(read, [[1, 1, 1, 1.5], [np.nan, 0, 2, 2.5], [3, np.nan, 3, np.nan]])
     small = open_inputs([str(tmp_path / "k.parquet")], InputOptions(columns=("float", "half")))[0]
     assert next(small.blocks(0, 0)).X.dtype == np.float32
+
+
+def test_arrow_files_with_texts_or_damaged_ones_are_refused_by_name(tmp_path):
+    import pyarrow as pa
+    from pyarrow import feather
+
+    path = tmp_path / "x.feather"
+    feather.write_feather(pa.table({"name": ["a", "b"], "a": [1.0, 2.0]}), path)
+    with pytest.raises(InputError, match=r"'name'"):
+        open_inputs([str(path)])
+    assert open_inputs([str(path)], InputOptions(columns=("a",)))[0].n_rows == 2
+    path.write_bytes(b"no arrow")
+    with pytest.raises(InputError, match=r"x\.feather"):
+        open_inputs([str(path)])
 
 
 def test_arrays_of_images_remember_their_shape(tmp_path):

@@ -58,17 +58,6 @@ def counts(n=120, d=15, seed=0, total=60):
 
 
 @parametrize
-def test_the_split_is_the_gradient_in_two_parts(loss):
-    X, Y = positive(20, 6), positive(20, 6, seed=1)
-    plus, minus = loss.split(X, Y)
-    assert np.min(plus) >= 0
-    assert np.min(minus) >= 0
-    assert_allclose(
-        np.broadcast_to(plus, Y.shape) - minus, loss.gradient(X, Y), rtol=1e-9, atol=1e-12
-    )
-
-
-@parametrize
 @pytest.mark.parametrize(
     "penalty", [Nonnegative(), Nonnegative(l1=0.5), Nonnegative(l1=0.2, l2=0.7), Box(0.01, 2.0)]
 )

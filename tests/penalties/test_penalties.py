@@ -11,6 +11,7 @@ from strategies import PENALTIES, matrix
 
 import atomstream.penalties as penalties
 from atomstream._kernels.block_coordinate import _prox
+from atomstream.testing import check_penalty
 
 parametrize = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 
@@ -69,30 +70,15 @@ def test_conjugate_is_the_largest_of_a_grid_of_points(penalty, X):
             assert value == pytest.approx(near, abs=1e-6)
 
 
-@pytest.mark.slow
 @parametrize
-@given(X=matrix(3, 5), Y=matrix(3, 5))
-def test_penalty_and_conjugate_obey_young(penalty, X, Y):
-    u = penalty.prox(Y, 0.0)
-    assert ((X * u).sum(axis=1) <= penalty.value(u) + penalty.conjugate(X) + 1e-9).all()
+@pytest.mark.parametrize(("seed", "n_features"), [(0, 1), (1, 2), (2, 6)])
+def test_every_set_is_what_its_members_say(penalty, seed, n_features):
+    check_penalty(penalty, seed=seed, n_features=n_features)
 
 
-@pytest.mark.slow
-@parametrize
-@given(X=matrix(3, 5), Y=matrix(3, 5))
-def test_prox_never_spreads_two_points(penalty, X, Y):
-    spread = np.linalg.norm(penalty.prox(X, 0.5) - penalty.prox(Y, 0.5), axis=1)
-    assert (spread <= np.linalg.norm(X - Y, axis=1) + 1e-9).all()
-
-
-@pytest.mark.slow
-@parametrize
-@given(X=matrix(3, 5))
-def test_projection_lands_in_the_set_and_stays(penalty, X):
-    inside = penalty.prox(X, 0.0)
-    assert np.isfinite(penalty.value(inside)).all()
-    assert_allclose(penalty.prox(inside, 0.0), inside, atol=1e-12)
-    assert np.isfinite(penalty.value(penalty.normalize(X))).all()
+@pytest.mark.parametrize("penalty", [penalties.TopK(2), penalties.UnitSphere()], ids=repr)
+def test_sets_that_are_not_convex_are_what_they_say(penalty):
+    check_penalty(penalty)
 
 
 @parametrize

@@ -90,7 +90,7 @@ def test_what_is_written_is_what_was_read(edited):
         ([{"atom": 1}, {"atom": 1}], "atom 1 was edited before"),
         ([{"atom": 1, "colour": "red"}], "an edit has an atom"),
         (["rain"], "an edit has an atom"),
-        ([{"atom": 1, "name": "a\nb"}], "name must be a line of at most 120 signs"),
+        ([{"atom": 1, "name": "a\nb"}], "name must be a line of at most 120 characters"),
         ([{"atom": 1, "name": "x" * 121}], "name must be a line"),
         ([{"atom": 1, "state": "perhaps"}], "state is accepted, rejected or empty"),
         ([{"atom": 1, "hidden": 1}], "hidden true or false"),

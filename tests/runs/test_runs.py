@@ -742,8 +742,9 @@ def test_a_run_learns_the_scale_of_the_columns_and_goes_on_with_it(tmp_path, kin
     run("inspect", tmp_path / "once")
     told = capsys.readouterr().out
     assert "  scale " in told
-    share = float(re.search(r"unexplained share of the energy +([\d.e-]+)", told)[1])
-    assert 0 < share < 1  # of rows in units of the scale
+    assert re.match(r"\S+\n  explained +[\d.]+ % of the energy \(held-out rows\)\n", told)
+    share = float(re.search(r"explained +([\d.]+) %", told)[1])
+    assert 0 < share < 100  # of rows in units of the scale
 
 
 def test_a_column_with_most_of_the_energy_is_told(tmp_path, capsys):

@@ -169,7 +169,7 @@ def test_the_report_and_inspect(folder, capsys):
     page = (folder / "run/report.html").read_text()
     assert page.count("<figure>") == 2
     for told in (
-        "Topics of run",
+        "Topics of lines.txt",
         "What was learned",
         "From what",
         "100",

@@ -46,6 +46,14 @@ def test_a_new_atom_is_born_where_an_old_one_dies():
     assert events(of([a, b, c], [a, b, d])) == [(200, "birth", 3, None), (200, "death", 2, None)]
 
 
+def test_the_beginning_ends_where_few_atoms_are_new():
+    turned = [[a, b, c, d], [e, f, c, d], [e, f, a, b], [e, f, a, c], [e, f, b, d]]
+    assert atoms_over_time(of(*turned[:1])).formed == 0
+    assert atoms_over_time(of(*turned[:3])).formed == 300  # half are new, each time
+    assert atoms_over_time(of(*turned[:3], turned[2], turned[4])).formed == 300
+    assert atoms_over_time(of(turned[0], turned[0], turned[1])).formed == 0
+
+
 def test_a_part_that_gets_an_atom_of_its_own_is_a_split():
     history = of([a + b, c, d], [a, c, b])  # d is given up for b
     assert events(history) == [(200, "split", 3, 0), (200, "death", 2, None)]

@@ -28,9 +28,10 @@ from atomstream.runs.task import forward_warnings, making_sense
 from atomstream.watch.history import alarms_of
 from atomstream.watch.lives import lives_of
 
-BAR = 24  # signs of a full bar on the screen
+BAR = 24  # characters of a full bar on the screen
 WIDTH = 118
 LIVES = "atoms_over_time.csv"
+LEFT = "unexplained share of the energy"
 
 
 @click.command()
@@ -136,7 +137,10 @@ def inspect(run: Path, as_json: bool) -> int:
     inputs = [] if record.settings is None else list(record.settings.inputs)
     if inputs:
         facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
+    left = figures.pop(LEFT, None)
     facts |= {name: f"{value:.4g} ({look.quality_on})" for name, value in figures.items()}
+    if left is not None:  # what people ask first
+        facts = {"explained": f"{100 * (1 - left):.6g} % of the energy ({look.quality_on})"} | facts
     if alarms := alarms_of(record.history):
         facts["alarms"] = f"{len(alarms)}: the stream changed by {_listed(alarms)} samples"
     click.echo(f"{run}")
@@ -179,13 +183,15 @@ def _numbers(record: Record) -> dict[str, Any]:
 
 def table_lines(table: Table, bar_length: int = BAR) -> list[str]:
     """Return a table of atoms as lines of text, perhaps with a bar for the first share of each."""
-    heads = [key.removesuffix("_share") for key in table.numbers]
-    lines = [f"{table.name:>7}  " + " ".join(f"{head:>9}" for head in heads)]
+    heads = [f"{table.columns[key]:>9}" for key in table.numbers]
+    lines = [f"{table.name:>7}  " + " ".join(heads)]
     places = [place for place, key in enumerate(table.columns, 1) if key != "features"]
     shares = [place for place in places if table.rows and isinstance(table.rows[0][place], float)]
     most = max((row[shares[0]] for row in table.rows), default=1.0) if shares else 1.0
     for row in table.rows:
-        cells = " ".join(f"{cell(row[place]):>9}" for place in places)
+        cells = " ".join(
+            f"{cell(row[place]):>{len(head)}}" for place, head in zip(places, heads, strict=True)
+        )
         bar = "=" * round(bar_length * row[shares[0]] / max(most, 1e-12)) if shares else ""
         text = row[-1] if "features" in table.columns else ""
         lines.append(f"{row[0]:>7}  {cells}  {bar:<{bar_length}}  {text}")
@@ -201,7 +207,7 @@ def report(run: Path, as_json: bool) -> int:
     record = open_record(run)
     with making_sense(run):
         lives = lives_of(record.history, record.notes)
-        page = write_page(record, record.results, record.path.resolve().name)
+        page = write_page(record, record.results, _subject(record))
     # Needs at least two snapshots, which a short run has not.
     if lives.moments:
         write_table(record.results / LIVES, lives.columns, lives.rows())
@@ -247,6 +253,14 @@ def edit(run: Path, edits: Path, as_json: bool) -> int:
         )
     written = found.write(record.results)
     return print_facts({"edits": str(written), **found.counts()}, as_json)
+
+
+def _subject(record: Record) -> str:
+    """Return what a report is of: the names of the inputs, or that of the model file."""
+    inputs = [] if record.settings is None else record.settings.inputs
+    names = ["standard input" if name == STANDARD_INPUT else Path(name).name for name in inputs]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more or record.path.resolve().name
 
 
 def _check_plots() -> None:

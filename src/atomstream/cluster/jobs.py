@@ -60,6 +60,17 @@ def transform_shards(
     ------
     BadShardError, ChangedShardError, EngineError
         As in ``fit_stream``; files that were complete stay.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from atomstream import OnlineNMF, cluster, transform_shards
+    >>> folder = tempfile.mkdtemp()
+    >>> np.save(f"{folder}/rows.npy", np.ones((500, 2)))
+    >>> model = OnlineNMF.from_components([[1.0, 0.0], [0.0, 1.0]])
+    >>> rows = cluster.shards(f"{folder}/rows.npy", rows=300)
+    >>> [np.load(file).shape for file in transform_shards(model, rows, f"{folder}/codes")]
+    [(300, 2), (200, 2)]
     """
     folder = str(out).rstrip("/")
     storage = tuple(sorted((storage_options or {}).items()))

@@ -17,7 +17,7 @@ from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._fitting import Fitting
-from atomstream.estimators._given import are_shards, check_no_shards, check_stream, rows_and_weights
+from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators._validation import (
     check_observed,
@@ -125,9 +125,9 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
             fit_shards(self, given, engine, *how)
             return self
         check_no_shards(batches, engine=engine, slots=slots, rounds=rounds, checkpoint=checkpoint)
-        check_stream(batches)
+        stream = as_stream(batches)
         after = Notifier(self, n_batches)
-        for item in batches:
+        for item in stream:
             X, weights = rows_and_weights(item, column, several=self._several)
             with Transaction(self):
                 _, batch = self._next_batch(X, weights, horizon=horizon)
@@ -266,11 +266,11 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
             to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or PASSES
             n_batches = -(-n_rows // self.batch_size) * n_epochs
             after = Notifier(self, None if to_the_end else n_batches)
-            # The order has a source of its own: what else is drawn while learning does not change
-            # it.
+            # The order has a source of its own, so that what else is drawn does not change it.
             order = np.random.default_rng(run.rng.integers(2**63)) if self.shuffle else None
             batches = cut(rows, known, self.batch_size, n_epochs, order, self._to_batch)
             stopped = self._learn(batches, after, n_rows)
+            run.n_iter = -(-run.clock.n_samples // n_rows)
             if to_the_end and not stopped and run.has_state:
                 self._settle(self._blocks(rows, known), after, choose=isinstance(self.init, str))
             after.close()

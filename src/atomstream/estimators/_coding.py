@@ -74,6 +74,9 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     state_ = _of_run("state", "Dictionary, memory and usage.")
     clock_ = _of_run("clock", "Where the stream stands.")
     n_reseeded_ = _of_run("n_reseeded", "Atoms replaced because nothing used them.")
+    n_iter_ = _of_run(
+        "n_iter", "Passes over the rows that `fit` has made, and rounds that followed."
+    )
     batch_objective_ = _of_run(
         "batch_objective", "Mean objective of the last batch, before the update it caused."
     )

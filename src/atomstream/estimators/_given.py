@@ -62,24 +62,27 @@ def samples_of(codes: Any, samples: NDArray, names: Any, axes: Axes | None) -> A
     return _array(samples, [first, *dims], coords)
 
 
-def check_stream(batches: Any) -> None:
-    """Refuse a single array or table where a stream of batches is needed."""
+def as_stream(batches: Any) -> Iterator[Any]:
+    """Return the batches of a stream one by one; of the blocks of a dask array whole rows.
+
+    Raises
+    ------
+    ValueError
+        For a single array or table.
+    """
     if hasattr(batches, "collect") and hasattr(batches, "collect_schema"):
         raise ValueError(
             "fit_stream needs an iterable of batches, got a lazy frame; give the frame's "
             "collect_batches()."
         )
     if type(batches).__name__ == "BlockView":
-        raise ValueError(
-            f"fit_stream needs an iterable of batches, got the view of the {batches.size} blocks "
-            "of a dask array; give X.rechunk({1: -1}).blocks.ravel(), a list of blocks of whole "
-            "rows."
-        )
+        return (batches[place] for place in range(batches.shape[0]))
     if hasattr(batches, "shape"):
         raise ValueError(
             f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "
             "wrap it in a list, or cut it with atomstream.streams.batches."
         )
+    return iter(batches)
 
 
 def rows_and_weights(item: Any, column: str | None, *, several: bool) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.fixed import are_fixed, fixed_atoms
 from atomstream.base.matrices import Matrix, Samples
+from atomstream.coders import Auto
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._given import by_rows, like, with_nan_where_masked
 from atomstream.estimators._validation import warn_of_no_majoriser
@@ -34,6 +35,8 @@ from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
 
 UNSCALED = Scaling()
+MAX_SWEEPS = 100_000  # over the atoms, where only rounding ends them
+ONE_PASS = {"schedule": "harmonic", "n_epochs": 1, "shuffle": False, "missing": False}
 
 
 class _OnlineMatrixFactorization(OnlineDictionary):
@@ -76,12 +79,15 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     def _learn_scale(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Learn the scale of the columns, and bring what was learned before into its units.
 
-        Before that, warn where the default end of `fit` will not be that of batch methods.
+        Before that, warn of atoms that are too many, and where the default end of `fit` will not be
+        that of batch methods.
 
         The sums of the squared loss follow exactly: with codes as they are, B is what it would have
         been. Those of other losses do not, so there a column keeps the scale that it has when it is
         first learned from. A later pass over the same data changes no scale.
         """
+        if whole:
+            _warn_of_many_atoms(self.n_components, X.shape, self.algorithm_.objective.codes)
         if whole and self.n_epochs is None and self.updater == "auto":
             warn_of_no_majoriser(self.algorithm_.objective.loss)
         X, weights = by_rows(X, weights)
@@ -216,14 +222,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """
         from atomstream.estimators._theorems import check_bounded, settled_model
 
-        settled = {
-            "schedule": "harmonic",
-            "coder": "auto",
-            "updater": BlockCoordinate(n_sweeps=n_sweeps, patience=math.inf),
-            "n_epochs": 1,
-            "shuffle": False,
-            "missing": False,
-        }
+        updater = BlockCoordinate(n_sweeps=n_sweeps, patience=math.inf)
+        settled = ONE_PASS | {"coder": "auto", "updater": updater}
         if "loss" in params:  # which not every model has
             settled["loss"] = "squared"
         constants = {"alpha": alpha, "ridge": ridge, "damping": damping}
@@ -232,3 +232,76 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         examples = "'nonnegative_ball', 'unit_ball', 'simplex' or 'box'"
         check_bounded("atoms", model.atoms, atoms, examples)
         return model
+
+    @classmethod
+    def exact(
+        cls,
+        n_components: int = 20,
+        *,
+        alpha: float = 0.1,
+        ridge: float = 0.0,
+        damping: float = 0.0,
+        **params: Any,
+    ) -> Self:
+        """Make a model that solves equation (3) of the paper in every step, to rounding.
+
+        Codes are optimal, all samples weigh the same, and D_t minimises the surrogate: sweeps over
+        the atoms go on until none moves by more than 1e-14. Atoms are neither re-seeded nor scaled,
+        and ``fit`` makes one pass in the order of the rows. It is slow: a reference to compare
+        with. `convergent` keeps more of what the theorem asks, at less cost.
+
+        Parameters
+        ----------
+        n_components : int, default=20
+            Number of atoms.
+        alpha, ridge, damping : float
+            The paper's lambda, kappa_2 and kappa_1 in the units of docs/notation.md; equation (3)
+            itself has neither kappa.
+        **params
+            Further parameters of the model, but for those that the equation settles.
+
+        Returns
+        -------
+        model
+
+        References
+        ----------
+        Lyu, Needell, Balzano (2020), eqs. (3), (25) and (26).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from atomstream import OnlineNMF
+        >>> X = np.random.default_rng(0).random((30, 6))
+        >>> model = OnlineNMF.exact(3, alpha=0.05, init=X[:3]).partial_fit(X)
+        >>> A, B, D = model.memory_.gram, model.memory_.cross, model.components_
+        >>> atom = D[0] + (B[0] - A[0] @ D) / A[0, 0]  # the minimum over it, before its set
+        >>> bool(np.allclose(D[0], model.algorithm_.objective.atoms.prox(atom[None], 1.0)))
+        True
+        """
+        updater = BlockCoordinate(n_sweeps=MAX_SWEEPS, tol=1e-14, patience=math.inf)
+        from atomstream.estimators._theorems import settled_model
+
+        settled = ONE_PASS | {"coder": Auto(tol=1e-12), "updater": updater}
+        if "loss" in params:
+            settled["loss"] = "squared"
+        constants = {"alpha": alpha, "ridge": ridge, "damping": damping}
+        return settled_model(
+            cls, settled, {}, {"n_components": n_components, **constants, **params}
+        )
+
+
+def _warn_of_many_atoms(n_atoms: int, shape: tuple[int, int], codes: Any) -> None:
+    """Warn where the rows, or unit vectors, would do as atoms: nothing is learned of the data."""
+    own = codes.shape
+    limited = codes.l1 or codes.most_nonzero or own is None or own.total or own.high < math.inf
+    for n_needed, kind in ((shape[0], "rows"), (math.inf if limited else shape[1], "columns")):
+        if n_atoms > n_needed:
+            advice = "fewer" if kind == "rows" else "fewer, or alpha > 0 for sparse codes"
+            warnings.warn(
+                f"n_components={n_atoms} atoms explain any data of {n_needed} {kind}, and so say "
+                f"little about these; choose {advice}.",
+                DataWarning,
+                stacklevel=6,  # the caller of fit
+            )
+            return

@@ -207,7 +207,8 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
         y : array-like of shape (n_samples,), optional
             Labels, as many different ones as atoms, for ``assignment="labels"``; else ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            How much rows count in the memory; 0 leaves a row out.
+            How much rows count in the memory; 0 leaves a row out. A weight of 2 is no repetition: a
+            row is offered to an atom once and makes one step, two rows are offered twice.
         ids : array-like of shape (n_samples,), optional
             What to call the rows; by default the index of a frame, or their numbers.
         mask : array-like of bool of shape (n_samples, n_features), optional

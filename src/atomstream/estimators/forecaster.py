@@ -38,8 +38,13 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
 
     Examples
     --------
-    With sktime installed:
-    ``SktimeForecaster(SeriesDictionary(20, 12)).fit(frame).predict(fh=[1, 2, 3])``.
+    >>> import numpy as np, pandas as pd
+    >>> from atomstream import SeriesDictionary, SktimeForecaster
+    >>> days = pd.date_range("2026-01-01", periods=120, freq="D")
+    >>> frame = pd.DataFrame({"waves": 2 + np.sin(np.arange(120) / 3)}, days)
+    >>> model = SeriesDictionary(3, window=6, random_state=0)
+    >>> SktimeForecaster(model).fit(frame).predict(fh=[1, 2]).shape  # doctest: +SKIP
+    (2, 1)
     """
 
     _tags: ClassVar[dict[str, Any]] = {

@@ -119,8 +119,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         What is kept of the stream: for the squared loss ``gram`` and ``cross``, the averages A and
         B of the papers; for other losses sums of majorisers, under "spsg" the newest subgradient
         (`atomstream.memory`).
-    n_steps_, n_samples_seen_, n_reseeded_ : int
-        Steps made, rows learned from, atoms that were replaced because nothing used them.
+    n_steps_, n_samples_seen_, n_reseeded_, n_iter_ : int
+        Steps made, rows learned from, atoms that were replaced because nothing used them; passes of
+        `fit` over the rows, with the rounds that followed them.
     batch_objective_ : float
         Mean objective of the last batch, before the update it caused.
     n_features_in_ : int

@@ -114,8 +114,8 @@ class SeriesDictionary(SeriesForecast):
         The same, with those of rows that the initialisation had seen.
     learner_ : OnlineNMF
         Codes windows of shape (n, window * n_series), times first, in the units of ``levels_``.
-    n_rows_, n_steps_ : int
-        Rows learned from; steps made by the learner, initialisation included.
+    n_rows_, n_steps_, n_features_in_ : int
+        Rows learned from; steps made by the learner, initialisation included; number of series.
     form_ : Form
         Names of the series and times of the rows.
 
@@ -171,6 +171,7 @@ class SeriesDictionary(SeriesForecast):
 
     atoms_ = view("components_", "The same as `components_`.")
     n_rows_ = view("_n_rows", "Number of rows learned from.")
+    n_features_in_ = view("levels_.offset.size", "Number of series.")
 
     n_components: int = 20
     window: int = 12

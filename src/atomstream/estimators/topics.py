@@ -10,10 +10,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from atomstream.base.checks import RandomSource
 from atomstream.base.fields import part
 from atomstream.base.matrices import checked_numbers
+from atomstream.domains.text.coherence import npmi
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction, blame
@@ -25,6 +27,13 @@ from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice
 
 PASSES = 10  # before the rounds over all documents
+N_WORDS = 10  # of a topic, whose coherence is looked at
+
+
+def _coherence(counts: sp.csr_array, learner: OnlineNMF) -> float:
+    """Return the mean coherence of topics; those whose words the documents lack count as worst."""
+    words = np.argsort(-learner.components_, axis=1)[:, :N_WORDS]
+    return float(np.nan_to_num(npmi(counts, words), nan=-1.0).mean())
 
 
 @estimator
@@ -61,7 +70,9 @@ class TopicModel(TopicFigures):
         Documents per step of `fit` and `fit_stream`.
     n_epochs : int or None, default=None
         Passes of `fit` over the documents, each in a new random order. None means ten, and then
-        rounds over all documents at a time until one gains next to nothing.
+        rounds over all documents at a time until one gains next to nothing; of these topics and
+        those that rounds from the singular vectors of all documents lead to, `fit` takes the more
+        coherent ones.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -260,8 +271,24 @@ class TopicModel(TopicFigures):
         finally:
             twin.set_callbacks()
         if ended:
-            self.learner_, self.settled_ = twin, True
+            self.learner_, self.settled_ = self._more_coherent(twin, counts), True
         return self
+
+    def _more_coherent(self, learner: OnlineNMF, counts: sp.csr_array) -> OnlineNMF:
+        """Return the learner, or with topics that the singular vectors of all documents led to.
+
+        The passes begin with the first batch, which may know little of some topics. The coherence
+        of the likeliest words in these documents decides: it says of other documents what the
+        divergence, in which such topics hardly differ, does not.
+        """
+        other = clone(learner).set_params(init="svd")
+        with blame(self):
+            other.partial_fit(counts)._settled(counts, None)
+        if _coherence(counts, other) > _coherence(counts, learner):
+            state = other.state_
+            state.usage.total = np.asarray(other.transform(counts), np.float64).sum(axis=0)
+            learner._learner.state = state
+        return learner
 
     def _start(self) -> None:
         self.check()

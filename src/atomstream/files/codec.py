@@ -104,6 +104,14 @@ def load(
     ModelFileError
         Where a class of your own is missing from ``parts`` and not registered, and for models of
         another ``kind``.
+
+    Examples
+    --------
+    >>> import atomstream, tempfile
+    >>> path = tempfile.mkdtemp() + "/model.atoms"
+    >>> atomstream.save(atomstream.OnlineNMF.from_components([[1.0, 0.0], [0.0, 1.0]]), path)
+    >>> atomstream.load(path, kind=atomstream.OnlineNMF).transform([[3.0, 2.0]]).tolist()
+    [[3.0, 2.0]]
     """
     model = read_model(path, parts)[0]
     if kind is not None and not isinstance(model, kind):

@@ -215,7 +215,7 @@ def _number(value: Any, decimal: str) -> float | None:
         return None
 
 
-DELIMITERS = {"\t": "tabs", "|": "bars", ";": "semicolons", ",": "commas"}  # rare signs first
+DELIMITERS = {"\t": "tabs", "|": "bars", ";": "semicolons", ",": "commas"}  # rare ones first
 LAST_DECIMAL = re.compile(r"\S+\s+\S+\s+[+-]?\d*,\d+")
 
 

@@ -18,6 +18,7 @@ KINDS: dict[str, Reader | str] = {
     **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "table:DelimitedTable"),
     **dict.fromkeys((".jsonl", ".jsonl.gz"), "table:JsonTable"),
     ".parquet": "parquet:ParquetTable",
+    **dict.fromkeys((".arrow", ".feather"), "parquet:ArrowTable"),
     ".npy": "arrays:npy",
     ".npz": "arrays:npz",
     **dict.fromkeys((".mtx", ".mtx.gz"), "arrays:matrix_market"),

@@ -1,4 +1,4 @@
-"""Tables in Parquet files, read by row groups."""
+"""Tables in Parquet and Arrow files, read by row groups and by batches of records."""
 
 from __future__ import annotations
 
@@ -29,23 +29,34 @@ class ParquetTable(Table):
     """
 
     def __init__(self, path: Path, options: InputOptions) -> None:
-        pa, pq = library("pyarrow", "Tables"), library("pyarrow.parquet", "Parquet files")
+        pa = library("pyarrow", "Tables")
         self.name, self.files = str(path), [path]
-        self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
-        schema, about = self._file.schema_arrow, self._file.metadata
+        schema, self.group_rows, largest = self._opened(path)
         index = [name for name in _index(schema) if name not in options.columns]
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
         kinds = enumerate(schema.types)
         texts = {i: str(kind) for i, kind in kinds if not any(is_(kind) for is_ in numeric)}
         self._choose(schema.names, options, texts, [schema.names.index(name) for name in index])
-        self.n_rows = about.num_rows
-        groups = [about.row_group(i) for i in range(about.num_row_groups)]
-        self.group_rows = [group.num_rows for group in groups]  # which are read as wholes
+        self.n_rows = sum(self.group_rows)
         # A row group is decoded as a whole, beside what it is decoded from.
-        largest = max((group.total_byte_size for group in groups), default=0)
         need(2 * largest + BYTES_PER_COLUMN * self.n_features, self.name)
         if not self.n_rows:
             raise InputError(f"{path} has no rows.")
+
+    def _opened(self, path: Any) -> tuple[Any, list[int], int]:
+        """Open the file; return its schema, the rows of its groups and the bytes of the largest."""
+        pq = library("pyarrow.parquet", "Parquet files")
+        self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
+        about = self._file.metadata
+        groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        largest = max((group.total_byte_size for group in groups), default=0)
+        return self._file.schema_arrow, [group.num_rows for group in groups], largest
+
+    def _records(self, n_rows: int, groups: list[int], columns: list[str]) -> Iterator[Any]:
+        """Yield batches of at most so many records of some groups."""
+        yield from self._file.iter_batches(
+            n_rows, row_groups=groups, columns=columns, use_threads=False
+        )
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows, starting with the row group that has row ``start``."""
@@ -56,9 +67,7 @@ class ParquetTable(Table):
         columns = [*(self.names or ()), *self.row_names]
         row_bytes = 4 * self.n_features + BYTES_PER_NAME * len(self.row_names)
         n_rows = max(1, lines.CHUNK_BYTES // row_bytes)
-        for batch in self._file.iter_batches(
-            n_rows, row_groups=groups, columns=columns, use_threads=False
-        ):
+        for batch in self._records(n_rows, groups, columns):
             if row + len(batch) > start:
                 new = pa.Table.from_batches([batch.select(columns)]).slice(max(start - row, 0))
                 X, labels = split_arrow(new, self.n_features)
@@ -67,6 +76,30 @@ class ParquetTable(Table):
         # The footer of a file may claim anything.
         if row != self.n_rows:
             raise InputError(f"{self.name} claims {self.n_rows} rows and holds {row}.")
+
+
+class ArrowTable(ParquetTable):
+    """A file or stream of Arrow, such as `DataFrame.to_feather` writes, read by its batches."""
+
+    def _opened(self, path: Any) -> tuple[Any, list[int], int]:
+        pa, ipc = library("pyarrow", "Tables"), library("pyarrow.ipc", "Arrow files")
+        data = pa.memory_map(str(path)) if isinstance(path, Path) else path.open()
+        try:
+            self._file = ipc.open_file(data)
+            self._group, n_groups = self._file.get_batch, self._file.num_record_batches
+        except pa.ArrowInvalid:  # a stream, whose batches lie in the file as they are
+            data.seek(0)
+            kept = [*(stream := ipc.open_stream(data))]
+            self._file, self._group, n_groups = stream, kept.__getitem__, len(kept)
+        sizes = [(batch.num_rows, batch.nbytes) for batch in map(self._group, range(n_groups))]
+        largest = max((n_bytes for _, n_bytes in sizes), default=0)
+        return self._file.schema, [n_rows for n_rows, _ in sizes], largest
+
+    def _records(self, n_rows: int, groups: list[int], columns: list[str]) -> Iterator[Any]:
+        for group in groups:
+            batch = self._group(group)
+            for start in range(0, len(batch), n_rows):
+                yield batch.slice(start, n_rows).select(columns)
 
 
 def _index(schema: Any) -> list[str]:

@@ -32,7 +32,7 @@ BYTES_PER_COLUMN = 6000  # that Arrow takes while it reads a table
 class Table(Source):
     """Named columns in a file: numbers, and perhaps columns that name the rows.
 
-    Rows come in blocks. Empty fields and signs such as ``NA`` and ``null`` are missing entries.
+    Rows come in blocks. Empty fields and texts such as ``NA`` and ``null`` are missing entries.
 
     Attributes
     ----------

@@ -105,7 +105,7 @@ def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[l
 def plain(text: str, length: int = 24) -> str:
     """Return a name for a plot: long ones are cut, and dollar signs do not start a formula."""
     short = text if len(text) <= length else text[: length - 1] + "\u2026"
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in short).replace("$", r"\$")
+    return "".join(one if one.isprintable() else "\ufffd" for one in short).replace("$", r"\$")
 
 
 def write_names(axes: Axes, places: Iterable[tuple[float, float]], names: Iterable[str]) -> None:

@@ -71,7 +71,7 @@ class ConsensusLook(RowsLook):
     def table(self, record: Record, most: int = 20) -> Table:
         """Return the share, the stability and the largest features of each atom."""
         model, names = record.model, record.names
-        heads = {"code_share": "share of code times length", "stability": "replicates that have it"}
+        heads = {"code_share": "share of code", "stability": "stability"}
         rows: list[tuple[Any, ...]] = []
         for atom, entries in enumerate(model.components_[:most]):
             row = (atom, float(model.importance_[atom]), float(model.stability_[atom]))

@@ -242,7 +242,7 @@ class ColorLook(Look):
         shares = np.concatenate([part.importance_ for part in parts.values()])
         order = np.argsort(-shares, kind="stable")[:most].tolist()
         rows = [(atom, float(shares[atom]), names[atom]) for atom in order]
-        heads = {"code_share": "share of code times length in its material", "features": "material"}
+        heads = {"code_share": "share in its material", "features": "material"}
         return Table("atom", heads, rows)
 
     def atoms(self, record: Record) -> NDArray:

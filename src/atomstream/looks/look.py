@@ -101,7 +101,7 @@ class AtomsLook:
         # picture.
         order = np.argsort(-shares, kind="stable")[:most].tolist()
         rows = [(atom, float(shares[atom])) for atom in order]
-        return Table("atom", {"code_share": "share of code times length"}, rows)
+        return Table("atom", {"code_share": "share of code"}, rows)
 
     def atoms(self, record: Record) -> NDArray:
         """Return all atoms in the shape of the data, (n_atoms, ...)."""

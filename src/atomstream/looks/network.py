@@ -100,8 +100,8 @@ class NetworkLook(Look):
             )
             shares = float(model.importance_[atom]), float(model.recent_importance_[atom])
             rows.append((atom, *shares, ": ".join(filter(None, (names.get(atom), text)))))
-        heads = {"code_share": "share of code times length", "recent_share": "second half"}
-        return Table("atom", heads | {"features": "heaviest entries beyond the motif"}, rows)
+        heads = {"code_share": "share of code", "recent_share": "second half"}
+        return Table("atom", heads | {"features": "heaviest other edges"}, rows)
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return patches as small pictures, dark where they are heavy."""

@@ -18,7 +18,7 @@ from atomstream.looks.record import EDITS, Edits, Record, Table, read_edits
 from atomstream.looks.report import Section, write_report
 from atomstream.watch.history import Trace
 
-MAX_PAST = 1 << 22  # signs of all pictures of the past in a report
+MAX_PAST = 1 << 22  # characters of all pictures of the past in a report
 ALL = 2**62  # rows of a table
 MAX_CARDS = 500
 

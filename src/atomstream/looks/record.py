@@ -19,7 +19,7 @@ from atomstream.watch.callbacks import History
 EDITS = "edits.json"
 FORMAT = 1
 STATES = ("accepted", "rejected")
-LONGEST = 120  # signs of a name
+LONGEST = 120  # characters of a name
 MOST_BYTES = 1 << 24
 
 
@@ -373,7 +373,7 @@ def _edit(where: str, entry: Any, n_atoms: int) -> Edit:
         raise InputError(f"{where}: atom is {edit.atom!r:.20}, needed is a number.")
     # Names go into heads of tables, one line each.
     if not isinstance(edit.name, str) or len(edit.name) > LONGEST or not edit.name.isprintable():
-        raise InputError(f"{where}: name must be a line of at most {LONGEST} signs.")
+        raise InputError(f"{where}: name must be a line of at most {LONGEST} characters.")
     if edit.state not in ("", *STATES) or type(edit.hidden) is not bool:
         raise InputError(
             f"{where}: state is {', '.join(STATES)} or empty, and hidden true or false."

@@ -228,7 +228,7 @@ def atoms_table(
     for atom in np.argsort(-model.importance_, kind="stable")[:most].tolist():
         shares = float(model.importance_[atom]), float(energy[atom])
         rows.append((atom, *shares) if text is None else (atom, *shares, text(atom)))
-    heads = {"code_share": "share of code times length", "energy_share": "share of the energy"}
+    heads = {"code_share": "share of code", "energy_share": "share of energy"}
     return Table("atom", heads if text is None else heads | {"features": last}, rows)
 
 
@@ -320,8 +320,10 @@ def became(record: Record, unit: str) -> list[Section]:
     if not lives.moments:
         return []
     heads = {"atom": "atom", "kind": "event", "n_samples": f"{unit} by then", "when": "date"}
-    heads["other"] = "other atom (its first number)"
-    shown = [event._asdict() for event in reversed(lives.events[-MAX_EVENTS:])]
+    heads["other"] = "other atom"
+    formed = lives.formed
+    events = [event for event in lives.events if event.n_samples > formed]
+    shown = [event._asdict() for event in reversed(events[-MAX_EVENTS:])]
     shown = [found | {"n_samples": f"{found['n_samples']:,}"} for found in shown]
     known = [name for name in heads if any(found[name] is not None for found in shown)]
     rows = [
@@ -331,11 +333,16 @@ def became(record: Record, unit: str) -> list[Section]:
     moved = max(lives.drift.values())
     caption = (
         f"Atoms are compared at {counted(len(record.history.snapshots), 'moment')} of the stream. "
-        + (f"{counted(len(lives.events), 'event')} found. " if lives.events else NO_EVENTS)
+        + (f"{counted(len(events), 'event')} found. " if events else NO_EVENTS)
         + f"The atom that changed most has changed by {moved:.3g} in total (one minus the cosine "
         "between neighbouring moments, added up)."
     )
-    if len(rows) < len(lives.events):
+    if formed:
+        caption += (
+            f" The first {formed:,} {unit}, after which the atoms had formed, are left out of "
+            "these events."
+        )
+    if len(rows) < len(events):
         caption += f" The last {len(rows)} are listed."
     columns = [heads[name] for name in known]
     return [Section("became", "What became of the atoms", caption, columns=columns, rows=rows)]

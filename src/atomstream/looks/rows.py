@@ -34,7 +34,7 @@ from atomstream.loop.scaling import Scaling
 if TYPE_CHECKING:
     pass
 
-TABLES = (".csv", ".tsv", ".gz", ".parquet", ".h5ad")
+TABLES = (".csv", ".tsv", ".gz", ".parquet", ".arrow", ".feather", ".h5ad")
 ROWS = 4096  # coded at a time
 MAX_ENTRIES = 1 << 23  # of rows held out, as a dense array
 MAX_MASKED = 200  # rows in the picture of outliers

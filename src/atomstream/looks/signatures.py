@@ -59,7 +59,7 @@ class SignaturesLook(ConsensusLook):
     def table(self, record: Record, most: int = 20) -> Table:
         """Return share, stability, and the known signatures of each found one."""
         model, known = record.model, [*record.notes.get("matches", ())]
-        heads = {"code_share": "share of the mutations", "stability": "replicates that have it"}
+        heads = {"code_share": "share of mutations", "stability": "stability"}
         heads["features"] = "known signatures" if known else "largest channels"
         channels = record.names or [str(i) for i in range(model.n_features_in_)]
         names = signatures.de_novo(model, channels).names[:most]

@@ -100,8 +100,8 @@ class TextLook(Look):
             for topic, share, words in topics_data(record.model, most, N_WORDS)
         ]
         heads = {
-            "code_share": "share of all words",
-            "top six_share": "share of its six words",
+            "code_share": "share of words",
+            "top six_share": "its six words",
             "features": "six likeliest words",
         }
         return Table("topic", heads, rows)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 FRAMES = 256  # coded at a time
 COLUMNS = 8  # of the picture of all atoms
-WIDE = 12  # atoms that fit side by side
-TALL = 20  # snapshots that fit below each other
+TALL = 20  # rows of small pictures that fit below each other
 
 
 class VideoCoder(FileCoder):
@@ -148,7 +147,8 @@ def _images(record: Record) -> list[Section]:
     model, n_atoms = record.model, record.model.n_components
     shape, times = model.frame_shape_, model.snapshot_times_
     drawable = shape[2:] in ((), (1,), (3,))
-    fits = drawable and n_atoms <= WIDE and len(times) <= TALL
+    n_rows = -(-n_atoms // COLUMNS) * max(len(times), 1)
+    fits = drawable and n_rows <= TALL
     found, title = [], "Atoms"
     if not fits or (len(times) and times[-1] < record.learner.n_samples_seen_):
         caption = (
@@ -223,7 +223,7 @@ def spatial_atoms_data(model: Any) -> tuple[NDArray, NDArray]:
 
 
 def spatial_atoms(model: Any, *, frames: NDArray | None = None) -> Figure:
-    """Draw the atoms of frames at the times of the snapshots, from top to bottom.
+    """Draw the atoms of frames in a grid; below each, how it was at the times of the snapshots.
 
     Parameters
     ----------
@@ -234,21 +234,24 @@ def spatial_atoms(model: Any, *, frames: NDArray | None = None) -> Figure:
     """
     times, images = spatial_atoms_data(model)
     n_atoms, first = images.shape[1], int(frames is not None)
+    # Eight side by side can be told apart on a page; the others follow below.
+    bands = [range(n_atoms)[start : start + COLUMNS] for start in range(0, n_atoms, COLUMNS)]
     height, width = images.shape[2:4]
-    across = min(1.5, 1.6 * width / height)
-    figure = empty(
-        across * (n_atoms + first) + 0.5, (across * height / width + 0.1) * len(times) + 0.3
-    )
-    grid = figure.subplots(len(times), n_atoms + first, squeeze=False)
-    for row, time, atoms in zip(grid, times, images, strict=True):
-        shown = [] if frames is None else [frames[time - 1]]
-        for axes, image in zip(row, [*shown, *atoms], strict=True):
+    across, n_columns = min(1.5, 1.6 * width / height), len(bands[0]) + first
+    tall = (across * height / width + 0.1) * len(times) + 0.3
+    figure = empty(across * n_columns + 0.5, tall * len(bands))
+    grid = figure.subplots(len(times) * len(bands), n_columns, squeeze=False)
+    for place, row in enumerate(grid):
+        band, at = bands[place // len(times)], place % len(times)
+        panels = {f"atom {number}": images[at, number] for number in band}
+        panels = ({"video": frames[times[at] - 1]} if frames is not None else {}) | panels
+        for axes, (name, image) in zip(row, panels.items(), strict=False):
             axes.imshow(image, cmap=IMAGE, interpolation="nearest")
             axes.set(xticks=[], yticks=[])
-        row[0].set_ylabel(f"frame {time}", fontsize=TEXT)
-    names = ([] if frames is None else ["video"]) + [f"atom {number}" for number in range(n_atoms)]
-    for axes, name in zip(grid[0], names, strict=True):
-        axes.set_title(name, fontsize=TEXT)
+            axes.set_title("" if at else name, fontsize=TEXT)
+        row[0].set_ylabel(f"frame {times[at]}", fontsize=TEXT)
+        for axes in row[len(panels) :]:
+            axes.axis("off")
     return figure
 
 

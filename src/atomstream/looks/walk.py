@@ -58,8 +58,8 @@ class WalkLook(Look):
         """Return states, share of the visits, and share of transitions that stay, of clusters."""
         heads = {
             "states": "states",
-            "visits_share": "share of the visits",
-            "stays": "transitions that stay",
+            "visits_share": "share of visits",
+            "stays": "stays",
         }
         # A model in memory may not have been partitioned.
         if getattr(record.model, "partition_", None) is None:

@@ -39,7 +39,8 @@ FIRST_ROUNDS = 100  # over the first batch of a stream whose entries have weight
 SAVED = (
     *(part("state", State, optional=True), part("clock", Clock)),
     *(part("rng", np.random.Generator), "loss"),
-    *(count("n_reseeded"), number("batch_objective"), each(part("waiting", Batch))),
+    *(count("n_reseeded"), count("n_iter", optional=True), number("batch_objective")),
+    each(part("waiting", Batch)),
     *(part("scaling", Scaling, optional=True), part("reactive", Reactive, optional=True)),
 )
 NAMES = field_names(SAVED)
@@ -61,6 +62,8 @@ class Learner:
         Rows kept until there are enough for a starting dictionary; never changed in place.
     n_reseeded : int
         Atoms replaced because nothing used them.
+    n_iter : int
+        Passes that `fit` has made, and rounds over all rows.
     batch_objective : float
         Mean objective of the last batch, before the update it caused.
     scaling : Scaling
@@ -79,6 +82,7 @@ class Learner:
     scaling: Scaling
     reactive: Reactive
     n_reseeded: int = 0
+    n_iter: int = 0
     batch_objective: float = np.nan
     algorithm: Any
     _settings: list[Any] | None = None
@@ -156,7 +160,7 @@ class Learner:
 
                 choose_start(blocks, self.state, self.algorithm, self.rng)
             for progress in road(blocks, self.state, self.algorithm, self.clock, **limits):
-                n_rounds += 1
+                n_rounds, self.n_iter = n_rounds + 1, self.n_iter + 1
                 if self._note(progress, after):
                     return None
         return n_rounds

@@ -124,7 +124,7 @@ def metrics_text(history: Trace, learner: Learner, run: str) -> str:
         "drift": history.detector.statistic,
         "updated_seconds": time.time(),
     }
-    # The three signs that the text format wants escaped inside a label.
+    # The three characters that the text format wants escaped inside a label.
     label = run.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
     lines = []
     for name, (kind, text) in METRICS.items():

@@ -50,10 +50,12 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     fixed : int or tuple of int, default=0
         The first so many atoms, or those at these places, are never changed.
     n_sweeps : int, default=1
-        Sweeps per batch.
+        Sweeps per batch, at most.
     patience : float, default=10.0
         Times n_components: the mass of samples without use after which an atom is re-seeded; inf
-        never re-seeds, as the convergence theorems ask.
+        never re-seeds nor scales atoms, as the convergence theorems ask.
+    tol : float, default=0.0
+        Sweeps end where no entry of an atom moves by more than this; 0 makes all.
 
     References
     ----------
@@ -65,6 +67,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     fixed: Fixed = 0
     n_sweeps: int = 1
     patience: float = PATIENCE
+    tol: float = 0.0
     statistics: ClassVar[GramSums] = GramSums(by_feature=True)
     needs: ClassVar[Needs] = {"atoms": ("rowwise",)}
     descends_on_full_data: ClassVar[bool] = True
@@ -93,8 +96,13 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
             state.dictionary.assign(atoms)
             return
         for _ in range(self.n_sweeps):
+            before = atoms.copy() if self.tol else atoms
             _sweep(atoms, memory.gram, cross, objective.atoms, self.damping, self.fixed)
-        free = _size_is_free(objective.codes, objective.atoms, at_most=True) and not self.damping
+            if self.tol and np.abs(atoms - before).max() <= self.tol:
+                break
+        # What leaves atoms where the scheme puts them, as theorems ask, does not scale them either.
+        stays = self.damping or np.isinf(self.patience)
+        free = not stays and _size_is_free(objective.codes, objective.atoms, at_most=True)
         if free and np.einsum("ij,ij->i", atoms, atoms).min() < SHORT**2:
             scale = _short(atoms, self.fixed)
             # Longer atoms and shorter past codes leave every reconstruction, and so the surrogate,

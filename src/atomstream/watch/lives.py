@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ HALF = 0.5  # share of what one atom leaves of another that a second one must ex
 NEAREST = 4  # atoms that may have been one with another are looked for among the most alike
 MAX_UNEXPLAINED = 0.05  # share of an atom that may stay unexplained: then one atom is enough
 UNUSED = 0.01  # of the mean share: an atom that is used less rests
+FORMING = 0.25  # share of atoms that are new from one snapshot to the next at the beginning
 
 
 class Event(NamedTuple):
@@ -94,6 +96,21 @@ class AtomsOverTime:
             step = 1 - moment.similarity if np.isfinite(moment.similarity) else 0.0
             total[moment.life] = total.get(moment.life, 0.0) + step
         return total
+
+    @property
+    def formed(self) -> int:
+        """Number of samples after which the atoms had formed; 0 where the first snapshot has them.
+
+        Before that a quarter of them or more is new from each snapshot to the next.
+        """
+        end, snapshots = 0, groupby(self.moments, key=lambda moment: moment.n_samples)
+        next(snapshots, None)  # at the first one all are new
+        for n_samples, moments in snapshots:
+            new = [not np.isfinite(moment.similarity) for moment in moments]
+            if sum(new) < FORMING * len(new):
+                break
+            end = n_samples
+        return end
 
     @property
     def columns(self) -> tuple[str, ...]:

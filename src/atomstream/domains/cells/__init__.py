@@ -2,6 +2,6 @@
 
 from atomstream.domains.cells.counts import Cells as Cells
 from atomstream.domains.cells.counts import Genes, batches, overdispersed, read
-from atomstream.domains.cells.programs import annotate, write_tables
+from atomstream.domains.cells.programs import annotate, top_genes, write_tables
 
-__all__ = ["Genes", "annotate", "batches", "overdispersed", "read", "write_tables"]
+__all__ = ["Genes", "annotate", "batches", "overdispersed", "read", "top_genes", "write_tables"]

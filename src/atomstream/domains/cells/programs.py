@@ -12,6 +12,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from atomstream.base.extras import library
 from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks
 from atomstream.exceptions import InputError
 
@@ -38,11 +39,7 @@ def annotate(data: Any, model: Any, genes: Genes, *, key: str = "programs") -> N
     ValueError
         For a model of other genes.
     """
-    if model.components_.shape[1] != len(genes.places):
-        raise ValueError(
-            f"The model has {model.components_.shape[1]} features, genes has {len(genes.places)}; "
-            "they must agree."
-        )
+    _check_genes(model, genes)
     usages = np.concatenate([model.transform(block) for block in batches(data, genes)])
     totals = usages.sum(axis=1, keepdims=True)
     programs = np.full((data.n_vars, usages.shape[1]), np.nan)
@@ -55,6 +52,51 @@ def annotate(data: Any, model: Any, genes: Genes, *, key: str = "programs") -> N
     data.varm[key], data.var[f"{key}_deviation"] = programs, deviation
     if hasattr(model, "stability_"):
         data.uns[key] = {"stability": model.stability_, "reason": model.choice_.reason}
+
+
+def top_genes(model: Any, genes: Genes, n_genes: int = 10) -> Any:
+    """Return the genes that weigh most in each program as a table, the first one most.
+
+    Parameters
+    ----------
+    model : ConsensusNMF, OnlineNMF
+        Learned from ``batches(data, genes)``.
+    genes : Genes
+    n_genes : int, default=10
+
+    Returns
+    -------
+    pandas.DataFrame of shape (n_genes, n_programs)
+        Names, by weights in standard deviations, in which programs are learned.
+
+    Raises
+    ------
+    ValueError
+        For a model of other genes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from atomstream import OnlineNMF, cells
+    >>> genes = cells.Genes(np.arange(3), np.array(["CD3E", "MS4A1", "LYZ"]), np.ones(3))
+    >>> model = OnlineNMF.from_components([[0.1, 0.9, 0.2], [0.8, 0.3, 0.5]])
+    >>> print(cells.top_genes(model, genes, 2).to_string())
+      program_0 program_1
+    0     MS4A1      CD3E
+    1       LYZ       LYZ
+    """
+    _check_genes(model, genes)
+    order = np.argsort(-model.components_, axis=1, kind="stable")[:, :n_genes]
+    columns = {f"program_{number}": genes.names[row] for number, row in enumerate(order)}
+    return library("pandas", "Tables").DataFrame(columns)
+
+
+def _check_genes(model: Any, genes: Genes) -> None:
+    if model.components_.shape[1] != len(genes.places):
+        raise ValueError(
+            f"The model has {model.components_.shape[1]} features, genes has {len(genes.places)}; "
+            "they must agree."
+        )
 
 
 MILLION = 1e6  # counts that a cell has in "transcripts per million"

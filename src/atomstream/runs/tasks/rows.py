@@ -219,10 +219,10 @@ class RowsTask(PassesTask):
 
     settings_type: ClassVar[type[Settings]] = LearnSettings
     help = (
-        "INPUTS are images or folders of images, .csv, .tsv, .jsonl, .parquet, .npy, .npz (dense "
-        "or sparse), .mtx, .h5, .hdf5, .zarr or .h5ad files, or - for lines on standard input; "
-        "text may be packed (.gz). Of an .h5ad file the 2,000 genes that vary most for their mean "
-        "are read, each over its standard deviation, or those that --columns names."
+        "INPUTS are images or folders of images, .csv, .tsv, .jsonl, .parquet, .arrow, .feather, "
+        ".npy, .npz (dense or sparse), .mtx, .h5, .hdf5, .zarr or .h5ad files, or - for lines on "
+        "standard input; text may be packed (.gz). Of an .h5ad file the 2,000 genes that vary most "
+        "for their mean are read, each over its standard deviation, or those that --columns names."
     )
     many = True
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
