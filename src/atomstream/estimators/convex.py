@@ -207,8 +207,7 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
         y : array-like of shape (n_samples,), optional
             Labels, as many different ones as atoms, for ``assignment="labels"``; else ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            How much rows count in the memory; 0 leaves a row out. A weight of 2 is no repetition: a
-            row is offered to an atom once and makes one step, two rows are offered twice.
+            What a row counts in the memory: one step, so no repetition; 0 leaves it out.
         ids : array-like of shape (n_samples,), optional
             What to call the rows; by default the index of a frame, or their numbers.
         mask : array-like of bool of shape (n_samples, n_features), optional

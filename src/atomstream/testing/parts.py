@@ -157,7 +157,7 @@ def check_updater(updater: Updater, *, loss: Loss | None = None, seed: int = 0) 
     >>> from atomstream.updates import BlockCoordinate
     >>> check_updater(BlockCoordinate())
     """
-    named = getattr(updater, "statistics", None)
+    named: Any = getattr(updater, "statistics", None)
     sentence = f"statistics must be memory.Statistics, such as memory.GramSums(), got {named!r}"
     _ensure(updater, [*is_a(updater, Updater), (isinstance(named, Statistics), sentence)])
     rng, loss = np.random.default_rng(seed), loss or Squared()

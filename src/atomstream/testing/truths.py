@@ -56,9 +56,9 @@ def samples(rng: np.random.Generator, shape: tuple[int, int], domain: str) -> ND
 
 def of_values(loss: Loss, X: NDArray, Y: NDArray) -> Truths:
     """Yield what must hold of the values of a loss."""
-    values, kind = np.asarray(loss.value(X, Y)), np.float32
+    values = np.asarray(loss.value(X, Y))
     yield values.shape == (len(X),), f"value has shape {values.shape}; needed is {(len(X),)}"
-    kind = np.asarray(loss.value(X.astype(kind), Y.astype(kind))).dtype
+    kind = np.asarray(loss.value(X.astype(np.float32), Y.astype(np.float32))).dtype
     yield kind == np.float64, f"value returns {kind} of float32; sum in float64"
     yield values.min() > 0, f"value is {values.min():.4g} off the sample; needed: above 0"
     # Next to zeros, which are no reconstruction where that must be positive.
@@ -102,6 +102,7 @@ def of_slopes(loss: Loss, X: NDArray, Y: NDArray, Z: NDArray) -> Truths:
 
 def of_split(loss: Loss, X: NDArray, rng: np.random.Generator) -> Truths:
     """Yield what must hold of the majoriser of a loss."""
+    exponents: Any = loss.exponents
     yield type(loss).split is not Loss.split, "has exponents and no split; a majoriser needs both"
     codes, atoms = rng.random((len(X), 4)) + 0.01, rng.random((4, X.shape[1])) + 0.01
     for number in range(20):
@@ -111,10 +112,10 @@ def of_split(loss: Loss, X: NDArray, rng: np.random.Generator) -> Truths:
         # Later, where almost nothing is left, parts may be floored.
         off = np.abs(plus - minus - loss.gradient(X, Y)) <= ROUNDING * (plus + minus) + 1e-12
         yield number or off.all(), "the parts of split, plus - minus, are not the gradient"
-        codes = power_step(codes, plus @ atoms.T, minus @ atoms.T, loss.exponents, Nonnegative())
+        codes = power_step(codes, plus @ atoms.T, minus @ atoms.T, exponents, Nonnegative())
         before, after = loss.value(X, Y), loss.value(X, codes @ atoms)
         good = (after <= before * (1 + ROUNDING) + ROUNDING).all()
-        yield good, f"a step with split and exponents {loss.exponents} raises it"
+        yield good, f"a step with split and exponents {exponents} raises it"
 
 
 def of_projection(penalty: Penalty, X: NDArray) -> Truths:
