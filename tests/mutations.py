@@ -78,6 +78,8 @@ MUTATIONS = [
     ("test_fit_ends_where_batch_factorization_ends", "GAIN = 3e-4", "GAIN = 3e-2"),
     ("test_one_pass_comes_near_the_atoms_that_rows_were_made_from",
      "FIRST_ROUNDS = 100  # over", "FIRST_ROUNDS = 1  # over"),
+    ("test_one_pass_over_unequal_entries_ends_where_an_alternation_does",
+     "ROUGH_STEPS, EXACT = 50, 1e-2", "ROUGH_STEPS, EXACT = 50, 1"),
     ("test_learning_weighted_divergences_ends_as_weighted_multiplicative_updates_do",
      "if self._shares is None else shares.T @ weighted", ""),
     ("test_the_end_is_that_of_exact_weighted_least_squares",

@@ -18,6 +18,8 @@ from atomstream.problem.objective import Objective
 from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
 
+ROUGH_STEPS, EXACT = 50, 1e-2  # of a stream with weights of entries, and violations after them
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -78,9 +80,12 @@ def step(
 ) -> tuple[Codes, Delta]:
     """Code the batch, measure what it adds, absorb it, improve the dictionary."""
     # What can refuse the batch comes before the first change: a failure leaves the state as it was.
-    codes, delta, latest = algorithm.explain(
-        batch, state.dictionary, CodingOptions(clock.tolerance, rng)
-    )
+    accuracy = clock.tolerance
+    # Rows of unequal entries have most of their weight in few of these. Rough codes of them stop
+    # the atoms early, but before the atoms have settled they keep them out of poor minima.
+    if batch.has_entry_weights and algorithm.objective.loss.quadratic and clock.step >= ROUGH_STEPS:
+        accuracy = accuracy._replace(violation=min(accuracy.violation, EXACT))
+    codes, delta, latest = algorithm.explain(batch, state.dictionary, CodingOptions(accuracy, rng))
     # Before the update: A and B hold this batch when D_t minimises the surrogate, as in eq. (3).
     absorb(delta, state, clock)
     algorithm.updater.update(state, algorithm.objective, clock, latest)
