@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -23,15 +23,20 @@ def mixture(
     seed: int = 0,
     n_features: int = 50,
     n_components: int = 5,
+    shares: tuple[float, ...] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (X, labels, means): Gaussians around means from U[0, 20]^m, cut off at 3 sigma.
 
     Coordinates and not distances: in 50 dimensions no Gaussian sample is within 3 sigma of its
-    mean.
+    mean. Clusters are of equal size, or have the shares given.
     """
     rng = np.random.default_rng(seed)
     means = rng.uniform(0, 20, (n_components, n_features))
-    labels = rng.integers(n_components, size=n_samples)
+    labels = (
+        rng.integers(n_components, size=n_samples)
+        if shares is None
+        else rng.choice(n_components, n_samples, p=shares)
+    )
     noise = rng.standard_normal((n_samples, n_features))
     while (far := np.abs(noise) > 3).any():
         noise[far] = rng.standard_normal(int(far.sum()))
@@ -44,19 +49,14 @@ def convex_mf_steps(
     """Yield (W, squared error, G) of X = G W'X after each multiplicative round, for ever.
 
     Ding, Li and Jordan (2010), equations 26 and 27, samples in rows; the first is the start. The
-    products of all samples are formed once and split by sign once; each round multiplies them with
-    W and with G.
+    products of all samples are split by sign; each round multiplies them with W and with G.
     """
-    gram = X @ X.T
-    minus = np.maximum(-gram, 0) if gram.min() < 0 else None
-    plus = gram if minus is None else np.maximum(gram, 0)
-    size = float(np.trace(gram))
-    del gram
+    times, size = split_products(X), float(np.vdot(X, X))
     labels = KMeans(n_components, n_init=4, random_state=seed).fit_predict(X)
     members = np.eye(n_components)[labels]
     G = members + SMOOTHING
     W = G / np.maximum(members.sum(axis=0), 1)
-    up, down = _signed(plus, minus, W)
+    up, down = times(W)
     while True:
         yield (
             W,
@@ -66,17 +66,24 @@ def convex_mf_steps(
             G,
         )
         G = G * np.sqrt((up + G @ (W.T @ down)) / np.maximum(down + G @ (W.T @ up), LEAST))
-        rise, fall = _signed(plus, minus, G)
+        rise, fall = times(G)
         among = G.T @ G
         W = W * np.sqrt((rise + down @ among) / np.maximum(fall + up @ among, LEAST))
-        up, down = _signed(plus, minus, W)
+        up, down = times(W)
 
 
-def _signed(
-    plus: np.ndarray, minus: np.ndarray | None, W: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the products of both parts with W."""
-    return plus @ W, np.zeros_like(W) if minus is None else minus @ W
+def split_products(X: np.ndarray) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Return what multiplies the positive and the negative part of XX' with a matrix.
+
+    Samples without negative entries have no negative part, and XX' need not be formed.
+    """
+    if X.min() >= 0:
+        return lambda W: (X @ (X.T @ W), np.zeros_like(W))
+    gram = X @ X.T
+    if gram.min() >= 0:
+        return lambda W: (gram @ W, np.zeros_like(W))
+    plus, minus = np.maximum(gram, 0), np.maximum(-gram, 0)
+    return lambda W: (plus @ W, minus @ W)
 
 
 def convex_mf(

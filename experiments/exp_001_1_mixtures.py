@@ -82,9 +82,16 @@ def slope(model: OnlineConvexMF) -> float:
     return float(np.linalg.norm(gram @ model.components_ - cross) / np.linalg.norm(cross))
 
 
-def trial(name: str, n_features: int, variance: float, seed: int, n_kept: int) -> dict:
+def trial(
+    name: str,
+    n_features: int,
+    variance: float,
+    seed: int,
+    n_kept: int,
+    shares: tuple[float, ...] | None = None,
+) -> dict:
     """Return what one method reaches on one mixture, and what to draw of it."""
-    X, labels, means = mixture(N_SAMPLES, variance, seed, n_features, N_CLUSTERS)
+    X, labels, means = mixture(N_SAMPLES, variance, seed, n_features, N_CLUSTERS, shares)
     alpha, settings = strength(n_features), {}
     if name in ONLINE:
         settings["n_representatives"] = n_kept

@@ -173,6 +173,58 @@ def test_the_page_on_the_theorem_says_what_the_guarantee_costs():
         assert f"| {' | '.join(row)} |" in page
 
 
+def test_the_page_of_networks_says_what_was_measured():
+    page, found = page_of("algorithms/network-dictionaries.md"), records.load("000-11")["results"]
+    for name, of in found.items():
+        for chain, short in (("pivot", "pivot"), ("approximate_pivot", "approximate")):
+            for task in ("hidden", "planted"):
+                row = of[task]
+                cells = [name, short, task, templates.percent(row[f"coverage, {chain}"], 1)]
+                methods = (f"dictionary, {chain}", "Jaccard")
+                cells += [f"{row[method]['mean']:.3f}" for method in methods]
+                assert f"| {' | '.join(cells)} |" in page
+
+
+def test_the_page_of_networks_says_what_motifs_show():
+    page = page_of("algorithms/network-dictionaries.md")
+    found = records.load("000-11-motifs")["results"]
+    for motif, row in found["motifs"].items():
+        cells = [f"`{motif}`", str(row["free pairs"])]
+        cells += [f"{value:.1f}" for value in (*row["shown"].values(), row["seconds"])]
+        assert f"| {' | '.join(cells)} |" in page
+    for name, row in found["links"].items():
+        cells = [f"{name}, {row['edges']:,} edges", *(f"{a:.3f}" for a in row["areas"].values())]
+        assert f"| {' | '.join(cells)} |" in page
+    few, on = found["20,000 copies"], found["entries on the motif"]
+    share = templates.percent
+    jaccard, fitted = (found["fitted"][name] for name in ("Jaccard", "fitted"))
+    for said in (
+        f"visit {share(found['coverage']['glauber'], 1)} of the edges of ego-Facebook",
+        f"the pivot chain visits {share(found['coverage']['pivot'])}",
+        f"would fall from {on['left out']:.2f} to {on['counted']:.2f}",
+        f"{few['area of means']:.3f} and {few['area of scores']:.3f} for hidden edges of Caltech",
+        f"{few['top of means']:.2f} and {few['top of scores']:.2f} at the top",
+        f"with an area of {jaccard[0]:.2f} against {fitted[0]:.2f}",
+        f"the difference is smaller ({sum(jaccard) / 6:.2f} and {sum(fitted) / 6:.2f})",
+    ):
+        assert said in page
+
+
+def test_the_page_of_coding_says_how_exact_codes_must_be():
+    page, found = page_of("algorithms/sparse-coding.md"), records.load("000-2-coding")["results"]
+    for tol, row in found["tolerances"].items():
+        cells = [f'"{tol}"' if tol.isalpha() else tol]
+        cells += [
+            f"{round(of['rows per second'], -3):,.0f} {of['error']:.4f}"
+            for of in row["patches"].values()
+        ]
+        cells += [f"{value:.3f}" for value in row["digits"].values()]
+        cells += [f"{value:.2f}" for value in row["500 x 20"].values()]
+        assert f"| {' | '.join(cells)} |" in page
+    for alpha, row in found["warm starts"].items():
+        assert f"| {alpha} | {' | '.join(f'{value:.1f}' for value in row.values())} |" in page
+
+
 # -- records
 
 
