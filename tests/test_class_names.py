@@ -36,6 +36,7 @@ STANDARD = [
     "NetworkDictionary", "NetworkLook", "NetworkReconstruction", "NetworkSettings",
     "NetworkTask", "NetworkWarning", "NewerFormatError", "Nonnegative", "NonnegativeBall",
     "NonnegativeScaler", "NormBall", "NotAModelError", "NotConvergedWarning", "Objective",
+    "OnDisk", "Settling",
     "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary", "OnlineDictionaryLearning",
     "OnlineNMF", "Parameter", "ParquetTable", "PassesTask", "PairProposals", "PatchClassifier",
     "PatchLearning", "Family", "Significance",

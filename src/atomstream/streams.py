@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.matrices import Matrix, checked_numbers
 
-__all__ = ["CubeRows", "batches", "patches", "windows"]
+__all__ = ["CubeRows", "OnDisk", "batches", "patches", "windows"]
 
 
 class CubeRows:
@@ -129,6 +129,45 @@ class CubeRows:
         index[self._axes[len(before)]] = span
         part = np.asarray(self._cube[tuple(index)])
         return part.transpose(self._order).reshape(-1, self.shape[1])
+
+
+class OnDisk:
+    """Rows that stay where they are while a model learns: `fit` reads those of a batch at a time.
+
+    Passes are those of the array in memory, to the bit. The rounds that end ``fit`` keep sums and
+    no rows (`OnlineNMF.settle_stream`), and end near those in memory. In memory are the rows of a
+    batch, and 16 bytes a row for the order of a pass; an array in chunks is read in order where the
+    model has ``shuffle=False``.
+
+    Parameters
+    ----------
+    rows : array of shape (n_samples, n_features)
+        HDF5 dataset, Zarr array, memory map or `CubeRows`.
+
+    Attributes
+    ----------
+    shape : (int, int)
+
+    Examples
+    --------
+    >>> from atomstream import OnlineNMF
+    >>> X = np.random.default_rng(0).random((300, 8))
+    >>> model = OnlineNMF(3, random_state=0).fit(OnDisk(X))
+    >>> model.components_.shape
+    (3, 8)
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self._rows, self.shape = rows, tuple(int(length) for length in rows.shape)
+
+    def __getitem__(self, places: Any) -> NDArray:
+        """Return the rows of a slice, or at places in any order, each at most once."""
+        if isinstance(places, slice):
+            return np.asarray(self._rows[places])
+        order = np.argsort(places)  # HDF5 reads places in rising order only
+        found = np.empty((len(order), self.shape[1]), np.asarray(self._rows[:1]).dtype)
+        found[order] = np.asarray(self._rows[np.asarray(places)[order]])
+        return found
 
 
 def _sample_axes(lengths: tuple[int, ...], sample_axes: int | Sequence[int]) -> tuple[int, ...]:

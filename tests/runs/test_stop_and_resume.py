@@ -17,6 +17,14 @@ from atomstream.runs.folder import RunFolder
 # Each kind of run: the command, and at least how many sessions it takes when each learns one step.
 KINDS = {
     "rows of a table": ("learn rows.csv --atoms 3 --batch-size 30 --epochs 2", 8),
+    "rows, settled": (
+        "learn rows.csv --atoms 3 --loss kl --batch-size 30 --epochs 1 --settle 3",
+        15,
+    ),
+    "rows, settled by sums": (
+        "learn rows.csv --atoms 3 --batch-size 40 --epochs 1 --settle 2",
+        8,
+    ),
     "rows, made of samples": (
         "learn rows.csv --model convex --atoms 2 --batch-size 40 --representatives 50 --epochs 1",
         3,
@@ -67,6 +75,10 @@ KINDS = {
     "series impute": ("series impute gaps.csv --window 6 --atoms 4", 8),
     "signatures": ("signatures counts.txt --signatures 2-4 --replicates 3", 2),
     "tensor": ("tensor learn cubes.npy --atoms 2 --batch-size 10 --epochs 2", 6),
+    "tensor, settled": (
+        "tensor learn cubes.npy --atoms 2 --batch-size 10 --epochs 1 --settle 2",
+        10,
+    ),
     "video": ("video learn cubes.npy --atoms 2 --batch-size 10", 3),
     "text": ("text topics docs.txt --topics 2 --batch-size 20 --epochs 2 --features 64", 6),
     "text, counted": (

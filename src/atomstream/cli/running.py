@@ -222,12 +222,12 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
     """Raise InputError where a run has gone further than it is asked to."""
     if kind.goal is None or not task.learned:
         return
-    done, rest = task.position[0], task.position[1:]
+    done = task.position[0]
     goal = getattr(settings, kind.goal)
     if goal is None:
         return
     # Just at the goal is complete, with nothing in a further pass.
-    if done > goal or (done == goal and any(rest)):
+    if done > goal or (done == goal and any(task.beyond)):
         raise InputError(f"{path} has learned further than --{kind.goal} {goal}.")
 
 

@@ -16,11 +16,10 @@ from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._calls import Notifier, Transaction
-from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
+from atomstream.estimators._settling import Settling
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators._validation import (
-    check_observed,
     check_settings,
     check_size,
     check_start,
@@ -28,7 +27,6 @@ from atomstream.estimators._validation import (
     cut,
     in_scale,
     row_ids,
-    warn_if_unsettled,
     warn_of_schedule,
 )
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
@@ -40,10 +38,9 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
 
 PASSES = 10  # before the rounds over all rows
-SETTLING_ROWS = 4096  # rows that are coded at a time in such a round
 
 
-class OnlineDictionary(CallbackSupportMixin, Fitting):
+class OnlineDictionary(CallbackSupportMixin, Settling):
     """Common body of the dictionary estimators; a model adds its parameters and their algorithm.
 
     What a model may replace: `_make_algorithm` and `_check_settings` (its parameters),
@@ -256,23 +253,23 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
         """Learn from scratch; ``y`` and ``ids`` are for models that make something of them."""
         with Transaction(self):
             self._check_settings()
-            rows = self._rows(X, reset=True)
+            rows, make = self._rows_to_learn(X)
             weights = check_weights(sample_weight, rows)
             run = self._begin()
-            self._learn_scale(rows, weights, whole=True)
+            self._learn_whole_scale(rows, weights)
             known = self._row_facts(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
-            run.clock.horizon = check_observed(rows, weights, missing=self.missing)
+            run.clock.horizon = self._mass(rows, weights)
             n_rows = rows.shape[0]
             to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or PASSES
             n_batches = -(-n_rows // self.batch_size) * n_epochs
             after = Notifier(self, None if to_the_end else n_batches)
             # The order has a source of its own, so that what else is drawn does not change it.
             order = np.random.default_rng(run.rng.integers(2**63)) if self.shuffle else None
-            batches = cut(rows, known, self.batch_size, n_epochs, order, self._to_batch)
+            batches = cut(rows, known, self.batch_size, n_epochs, order, make)
             stopped = self._learn(batches, after, n_rows)
             run.n_iter = -(-run.clock.n_samples // n_rows)
             if to_the_end and not stopped and run.has_state:
-                self._settle(self._blocks(rows, known), after, choose=isinstance(self.init, str))
+                self._settle_all(rows, known, after)
             after.close()
         return self
 
@@ -315,32 +312,6 @@ class OnlineDictionary(CallbackSupportMixin, Fitting):
                 if not self._learner.has_state:
                     return False
             return self._current().learn(batches, after)
-
-    def _settled(self, X: Samples, sample_weight: ArrayLike | None) -> bool:
-        """Go on in rounds over all rows; return whether they came to their end."""
-        with Transaction(self):
-            rows = self._rows(X, reset=False)
-            weights = check_weights(sample_weight, rows)
-            check_observed(rows, weights, missing=self.missing)
-            known = self._row_facts(X if hasattr(X, "iloc") else rows, weights, None, None, 0)
-            self._updated_learner()
-            after = Notifier(self)
-            ended = self._settle(self._blocks(rows, known), after)
-            after.close()
-        return ended
-
-    def _blocks(self, rows: Any, known: dict[str, NDArray | None]) -> list[Batch]:
-        """Return all rows that count, in blocks that are coded at a time."""
-        blocks = cut(rows, known, SETTLING_ROWS, 1, None, self._to_batch)
-        return [block for block in blocks if block.mass > 0]
-
-    def _settle(
-        self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any
-    ) -> bool:
-        """Alternate over all data, to limits; return whether ``after`` let it end by itself."""
-        n_rounds = self._current().settle(blocks, after, **limits)
-        warn_if_unsettled(n_rounds, self._learner, blocks)
-        return n_rounds is not None
 
     # -- the start
 

@@ -42,7 +42,7 @@ class Fitting(Coding):
 
         Parameters
         ----------
-        X : array-like, frame or sparse of shape (n_samples, n_features)
+        X : array-like, frame, sparse or `streams.OnDisk` of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             A weight of k counts a row k times; 0 leaves it out.
@@ -88,28 +88,6 @@ class Fitting(Coding):
         given = self._validated(X, y, sample_weight, mask, entry_weight)
         return self._partial_fit(*given, time=time)
 
-    @with_callbacks
-    def settle(self, X: Samples, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on from what was learned, in rounds over all rows, until one gains next to nothing.
-
-        This is how ``fit`` ends with ``n_epochs=None`` (`atomstream.loop.settling.rounds`), for
-        what was learned in another way, such as from a stream of which a sample is in memory. The
-        past is forgotten: the dictionary comes to rest on these rows.
-
-        Parameters
-        ----------
-        X : array-like, frame or sparse of shape (n_samples, n_features)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Warns
-        -----
-        NotConvergedWarning
-            Where the last of 500 rounds still gained.
-        """
-        check_is_fitted(self)
-        self._settled(X, sample_weight)
-        return self
-
     def fit_transform(self, X: Samples, y: object = None, **fit_params: Any) -> Any:
         """Learn from scratch, and return the codes of the samples.
 
@@ -152,10 +130,6 @@ class Fitting(Coding):
         self, X: Samples, y: object, sample_weight: Any, *, time: object = None
     ) -> Self:
         """Make one step."""
-
-    @abstractmethod
-    def _settled(self, X: Samples, sample_weight: ArrayLike | None) -> bool:
-        """Go on in rounds over all rows; return whether they came to their end."""
 
     # -- figures
 

@@ -54,6 +54,7 @@ VALUES = {
     "Smoothed": "atomstream.domains.series.smoothing",
     "State": "atomstream.memory.state",
     "StateIndex": "atomstream.domains.walks.states",
+    "StreamedRounds": "atomstream.loop.streamed_rounds",
     "Subgradient": "atomstream.memory.subgradient",
     "Usage": "atomstream.memory.usage",
 }

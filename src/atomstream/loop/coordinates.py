@@ -43,11 +43,16 @@ MAX_STEPS = 3  # steps of an entry at most
 def settles_by_coordinates(batches: Sequence[Batch], algorithm: Algorithm) -> bool:
     """Return whether `coordinate_rounds` minimise what the algorithm does.
 
-    That is the divergence alone, over codes and atoms whose sizes are free; and copies of the data,
-    by rows and by columns, must not take more than a quarter of the memory.
+    Copies of the data, by rows and by columns, must not take more than a quarter of the memory.
     """
-    objective, updater = algorithm.objective, algorithm.updater
     size = sum(np.count_nonzero(b.X) if isinstance(b.X, np.ndarray) else b.X.nnz for b in batches)
+    fits = size * BYTES <= MEMORY_SHARE * memory_there()
+    return bool(fits) and minimises_divergence(algorithm)
+
+
+def minimises_divergence(algorithm: Algorithm) -> bool:
+    """Return whether the divergence is all that counts, over codes and atoms of free sizes."""
+    objective, updater = algorithm.objective, algorithm.updater
     return bool(
         objective.loss == KullbackLeibler()
         and objective.codes.nonnegative
@@ -55,7 +60,6 @@ def settles_by_coordinates(batches: Sequence[Batch], algorithm: Algorithm) -> bo
         and _size_is_free(objective.codes, objective.atoms, at_most=False)
         # Damping would pull at atoms whose sweeps minimise the divergence alone.
         and not getattr(updater, "damping", 0.0)
-        and size * BYTES <= MEMORY_SHARE * memory_there()
     )
 
 

@@ -42,6 +42,7 @@ SAVED = (
     *(count("n_reseeded"), count("n_iter", optional=True), number("batch_objective")),
     each(part("waiting", Batch)),
     *(part("scaling", Scaling, optional=True), part("reactive", Reactive, optional=True)),
+    part("rounds", "take", optional=True),
 )
 NAMES = field_names(SAVED)
 
@@ -70,6 +71,8 @@ class Learner:
         The scale of the columns; absent where they have none.
     reactive : Reactive
         The second learner; absent where the schedule needs none.
+    rounds : StreamedRounds
+        Those over all rows of a stream; absent where none has begun since the last step.
     algorithm : Algorithm
         The parts that learn, as long as `is_current`.
     """
@@ -81,6 +84,7 @@ class Learner:
     waiting: Sequence[Batch] = ()
     scaling: Scaling
     reactive: Reactive
+    rounds: Any
     n_reseeded: int = 0
     n_iter: int = 0
     batch_objective: float = np.nan
@@ -116,6 +120,7 @@ class Learner:
         self, batches: Iterable[Batch], after: Callable[[Progress], bool] | None = None
     ) -> bool:
         """Run the loop over batches; return whether ``after``, called after each step, ended it."""
+        vars(self).pop("rounds", None)  # a step changes the atoms that a round has begun with
         reactive, parts = self._pair(), (self.state, self.algorithm, self.clock, self.rng)
 
         def follow(progress: Progress) -> bool:
@@ -164,6 +169,30 @@ class Learner:
                 if self._note(progress, after):
                     return None
         return n_rounds
+
+    def add_to_round(self, batch: Batch) -> Progress | None:
+        """Add rows to a round over all rows; None where the updater settles on no data."""
+        if not self.algorithm.updater.descends_on_full_data or batch.mass == 0:
+            return None
+        from atomstream.loop.streamed_rounds import StreamedRounds
+
+        if "rounds" not in vars(self):
+            self.rounds = StreamedRounds(self.state, self.algorithm)
+        with one_blas_thread:
+            progress: Progress = self.rounds.take(batch, self.state, self.algorithm)
+        self._note(progress, None)
+        return progress
+
+    def end_round(self) -> bool:
+        """Improve the atoms by the rows of the round; return whether more would gain nothing."""
+        if "rounds" not in vars(self) or not self.rounds.mass:
+            return True
+        clock = copy(self.clock)
+        clock.weight = 1.0  # as in `rounds`
+        self.n_iter, self.batch_objective = self.n_iter + 1, self.rounds.objective
+        with one_blas_thread:
+            self.rounds.finish(self.state, self.algorithm, clock)
+        return bool(self.rounds.settled)
 
     def learn_first(self, batch: Batch, *, choose: bool) -> None:
         """Learn the first batch of a stream whose entries have weights; it is no step.
@@ -289,6 +318,8 @@ class Learner:
             found += [state, state.dictionary, state.memory, state.usage]
         if "reactive" in vars(self):
             found += [self.reactive, self.reactive.clock]
+        if "rounds" in vars(self):
+            found += [self.rounds, self.rounds.memory]
         return tuple(found)
 
     @classmethod
@@ -330,4 +361,7 @@ class Learner:
             twin.reactive = copy(self.reactive)
             twin.reactive.clock = copy(self.reactive.clock)
             twin.reactive.state = self.reactive.state.snapshot()
+        if "rounds" in vars(self):
+            twin.rounds = copy(self.rounds)
+            twin.rounds.memory = copy(self.rounds.memory)
         return twin

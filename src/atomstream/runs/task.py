@@ -110,6 +110,11 @@ class Task(ABC):
         """Where it stands: passes complete of the ``goal``, then input and row of the next."""
 
     @property
+    def beyond(self) -> tuple[int, ...]:
+        """Where it stands beyond the passes that are complete; 0 where it has begun no other."""
+        return self.position[1:]
+
+    @property
     def complete(self) -> bool:
         """Whether all that was asked for was learned."""
         # The same question as is asked of a folder, so that a run and what is said of it agree.

@@ -9,15 +9,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from atomstream.base.parameters import whole
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.source import Source, need
+from atomstream.runs.settings import option
 from atomstream.runs.task import Pace, Task
 from atomstream.watch.callbacks import History
 
 # Rows to learn, and passes, where no number of passes is given.
 ROWS_TO_LEARN, MAX_PASSES = 50_000, 25
 STILL = 0.02  # share by which the objective falls in a pass where more passes are worth it
+
+
+def settle_option() -> Any:
+    """Return the option of how many rounds follow the passes."""
+    return option(
+        0,
+        "Rounds over all rows after the passes, at most: each codes all rows with the same atoms "
+        "before it improves them, and the last one gains next to nothing.",
+        whole(0),
+        free=True,
+    )
 
 
 def n_passes(asked: int | None, per_pass: float) -> int:
@@ -34,6 +47,14 @@ def n_passes(asked: int | None, per_pass: float) -> int:
         if asked is None
         else asked
     )
+
+
+def rounds_left(settings: Any, model: Any) -> int:
+    """Return how many rounds over all rows a model may still make after its passes."""
+    most, rounds = getattr(settings, "settle", 0), getattr(model, "settling_", None)
+    if not most or not model.algorithm_.updater.descends_on_full_data:
+        return 0
+    return most if rounds is None else (0 if rounds.settled else max(most - rounds.n_rounds, 0))
 
 
 class PassesTask(Task):
@@ -73,20 +94,45 @@ class PassesTask(Task):
 
     @property
     def position(self) -> tuple[int, ...]:
-        """Passes completed, the number of the input, and the row in it."""
-        return tuple(self.at)
+        """Passes completed, the number of the input, the row in it, and rounds completed."""
+        rounds = self._settling
+        return tuple(self.at) if rounds is None else (*self.at, rounds.n_rounds)
+
+    @property
+    def _settling(self) -> Any:
+        """The rounds after the passes; None before the first of them."""
+        return getattr(self.model, "settling_", None) if self.learned else None
+
+    @property
+    def beyond(self) -> tuple[int, ...]:
+        """Where it stands in a further pass; a round is none."""
+        return tuple(self.at[1:]) if self._settling is None else ()
 
     @property
     def complete(self) -> bool:
         """Whether all passes are done; a live stream has one, which may be continued."""
         # The horizon is infinite until the first pass has measured it: until then one pass is asked
         # for.
-        return self._stream_ended or self.at.epoch >= n_passes(self.settings.epochs, self.horizon)
+        return self._stream_ended or (self._passes_done and self._n_rounds_left == 0)
+
+    @property
+    def _passes_done(self) -> bool:
+        return self.at.epoch >= n_passes(self.settings.epochs, self.horizon)
+
+    @property
+    def _n_rounds_left(self) -> int:
+        return rounds_left(self.settings, self.model) if self.learned else 0
+
+    @classmethod
+    def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
+        """Return whether all passes are done, and the rounds after them."""
+        done = notes["position"][0] >= n_passes(settings.epochs, notes["horizon"])
+        return bool(done and rounds_left(settings, model) == 0)
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
         super().restore(model, notes)
-        self.at = Position(*notes["position"])
+        self.at = Position(*notes["position"][:3])
 
     @property
     def live(self) -> bool:  # type: ignore[override]
@@ -115,6 +161,11 @@ class PassesTask(Task):
         # meanwhile.
         self._feed.idle = pace.rest
         while not self.complete:
+            if self._passes_done:
+                self._round(pace)
+                if pace.rest():
+                    break
+                continue
             epoch, epochs = self.at.epoch, n_passes(self.settings.epochs, self.horizon)
             text = "learning" if epochs == 1 else f"pass {epoch + 1} of {epochs}"
             self.model.set_callbacks(pace.bar(text))
@@ -125,6 +176,16 @@ class PassesTask(Task):
                 break
         if self.complete and not self.learned:
             raise InputError(self.nothing_learned())
+
+    def _round(self, pace: Pace) -> None:
+        """Go on with a round over all rows, and end it when all have come."""
+        epoch, known = self.at.epoch, self._settling
+        text = f"round {1 if known is None else known.n_rounds + 1} over all {self.unit}s"
+        self.model.set_callbacks(pace.bar(text))
+        self.model.settle_stream(self._batches(pace), n_batches=self._n_batches())
+        if self.at.epoch > epoch:
+            self.at = Position(epoch)
+            self.model.end_round()
 
     def advice(self, history: History) -> str | None:
         """Return what to do where the last pass still gained, or atoms are too many."""
@@ -141,7 +202,7 @@ class PassesTask(Task):
         # learned.
         before = ~last & (seen > self.model.n_samples_seen_ - 2 * n_rows)
         # A thinned history may hold no point of a short pass.
-        if self.at.epoch < 2 or not (last.any() and before.any()):
+        if self.at.epoch < 2 or self._settling is not None or not (last.any() and before.any()):
             return None
         now, then = values[last].mean(), values[before].mean()
         if not now < (1 - STILL) * then:
@@ -161,7 +222,7 @@ class PassesTask(Task):
             batch = self.batch_of(piece)
             if batch is not None:
                 yield batch
-                if self.learned:
+                if self.learned and not self._passes_done:  # rounds make no steps
                     pace.note(self.model)
             # Only now, when the model has asked for the next batch, is this one learned: an end
             # before it would have the position point behind rows that the model never saw.

@@ -24,7 +24,12 @@ from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, divide_alike
 from atomstream.loop.scaling import dominance
 from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
-from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask, n_passes
+from atomstream.runs.tasks._passes import (
+    MAX_PASSES,
+    ROWS_TO_LEARN,
+    PassesTask,
+    settle_option,
+)
 from atomstream.schedules import Constant
 
 log = logging.getLogger(__name__)
@@ -169,6 +174,7 @@ class RowsSettings(checkpoints, Settings):
 class LearnSettings(RowsSettings):
     """Settings of a run on rows, which can be cut into rounds over shards for many workers."""
 
+    settle: int = settle_option()
     engine: str | None = option(
         None,
         "Where rounds over shards run: threads, processes, processes:4 or dask://host:port.",
@@ -252,7 +258,7 @@ class RowsTask(PassesTask):
         # ended.
         if STANDARD_INPUT in settings.inputs:
             return True if notes["finished"] else None
-        return bool(notes["position"][0] >= n_passes(settings.epochs, notes["horizon"]))
+        return super().finished(settings, model, notes)
 
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""

@@ -48,8 +48,8 @@ class ShardsTask(Task):
         super().__init__(settings)
         # Rows are read by workers, which send back sums and no rows: neither names nor places of
         # single rows come here.
-        if settings.on_bad_line != "raise" or settings.id:
-            raise InputError("--on-bad-line and --id are for runs without --slots.")
+        if settings.on_bad_line != "raise" or settings.id or settings.settle:
+            raise InputError("--on-bad-line, --id and --settle are for runs without --slots.")
         options = vars(settings.input_options()) | {"naming": settings.input_options().naming}
         self._shards = shards(settings.inputs, rows=settings.shard_rows, **options)
         # All shards as one input: a run over a million of them should not write a million names.

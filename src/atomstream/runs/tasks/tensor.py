@@ -23,7 +23,12 @@ from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
 from atomstream.looks.tensor import axes_of, in_samples, label_text, labels_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask
+from atomstream.runs.tasks._passes import (
+    MAX_PASSES,
+    ROWS_TO_LEARN,
+    PassesTask,
+    settle_option,
+)
 from atomstream.updates import LoadingSweep
 
 JUDGED = 256  # samples that the figures are measured on, at most
@@ -65,6 +70,7 @@ class TensorSettings(checkpoints, Settings):
         free=True,
         shown=f"until {ROWS_TO_LEARN:,} samples are learned, {MAX_PASSES} at most",
     )
+    settle: int = settle_option()
     jobs: int = sets(OnlineCPDictionary, "n_jobs", default=1, free=True)
 
     def opened(self) -> Tensor:
