@@ -13,7 +13,7 @@ from atomstream.loop.explaining import CodingOptions, Explainer, Explanation, Wh
 from atomstream.memory.base import Delta, Statistics
 from atomstream.memory.state import State
 from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
+from atomstream.problem.clock import Accuracy, Clock
 from atomstream.problem.objective import Objective
 from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
@@ -80,16 +80,24 @@ def step(
 ) -> tuple[Codes, Delta]:
     """Code the batch, measure what it adds, absorb it, improve the dictionary."""
     # What can refuse the batch comes before the first change: a failure leaves the state as it was.
-    accuracy = clock.tolerance
-    # Rows of unequal entries have most of their weight in few of these. Rough codes of them stop
-    # the atoms early, but before the atoms have settled they keep them out of poor minima.
-    if batch.has_entry_weights and algorithm.objective.loss.quadratic and clock.step >= ROUGH_STEPS:
-        accuracy = accuracy._replace(violation=min(accuracy.violation, EXACT))
-    codes, delta, latest = algorithm.explain(batch, state.dictionary, CodingOptions(accuracy, rng))
+    how = CodingOptions(_accuracy(batch, algorithm.objective, clock), rng)
+    codes, delta, latest = algorithm.explain(batch, state.dictionary, how)
     # Before the update: A and B hold this batch when D_t minimises the surrogate, as in eq. (3).
     absorb(delta, state, clock)
     algorithm.updater.update(state, algorithm.objective, clock, latest)
     return codes, delta
+
+
+def _accuracy(batch: Batch, objective: Objective, clock: Clock) -> Accuracy:
+    """Return how exact the codes of a batch have to be: the clock's word, or more.
+
+    Rows of unequal entries have most of their weight in few of these. Rough codes of them stop the
+    atoms early, but before the atoms have settled they keep them out of poor minima.
+    """
+    accuracy = clock.tolerance
+    if batch.has_entry_weights and objective.loss.quadratic and clock.step >= ROUGH_STEPS:
+        return accuracy._replace(violation=min(accuracy.violation, EXACT))
+    return accuracy
 
 
 def absorb(delta: Delta, state: State, clock: Clock) -> None:

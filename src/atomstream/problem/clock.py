@@ -14,7 +14,7 @@ from atomstream.schedules import Schedule
 
 TIMELESS = "This schedule needs a time for each batch: call partial_fit(X, time=...)."
 EXACT = 1e-9  # a relative duality gap at which learning calls a code exact
-# Steps, by then of batches that are all of the data, after which codes may be violated by so much
+# Steps, by then of batches that are whole passes, after which codes may be violated by so much
 # at most. So long the tolerance that falls with the root of the step is at its largest.
 WHOLE_STEPS, WHOLE_VIOLATION = 25, 1e-3
 
@@ -85,9 +85,9 @@ class Clock:
     def tolerance(self) -> Accuracy:
         """Accuracy of the codes of the next batch."""
         violation = self.accuracy(self.step + 1) if callable(self.accuracy) else self.accuracy
-        # A batch that is all of the data comes to rest as far as its codes are exact, and no other
+        # A batch that is a whole pass comes to rest as far as its codes are exact, and no other
         # batch averages their errors out.
-        if self.weight == 1 and self.step >= WHOLE_STEPS:
+        if self.weight == 1 and self.mass == self.horizon and self.step >= WHOLE_STEPS:
             violation = min(violation, WHOLE_VIOLATION)
         return Accuracy(float(violation), EXACT)
 
