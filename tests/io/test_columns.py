@@ -110,7 +110,7 @@ def test_series_leave_columns_out_and_know_sentinels(tmp_path):
 
 def test_a_run_learns_numeric_columns_with_sentinels(tmp_path, capsys):
     rng = np.random.default_rng(0)
-    X = rng.random((60, 3)).round(3)
+    X = 100 * rng.random((60, 3)).round(3)
     table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(note="text")
     table.loc[7, "b"] = -99
     table.to_csv(tmp_path / "t.csv", index=False)
@@ -120,7 +120,7 @@ def test_a_run_learns_numeric_columns_with_sentinels(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)
     run("encode", out, tmp_path / "t.csv", "--out", tmp_path / "codes.csv")
     assert len(pd.read_csv(tmp_path / "codes.csv")) == 60
-    told = refused(capsys, "learn", tmp_path / "t.csv", *options[:-1], tmp_path / "other")
+    told = refused(capsys, "learn", tmp_path / "t.csv", *options[:4], "--out", tmp_path / "other")
     assert "the minimum is -99 (first in row 7, column 'b' of" in told
     assert not (tmp_path / "other").exists()
 

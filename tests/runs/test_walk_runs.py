@@ -142,7 +142,7 @@ def test_inspect_and_report(folder, capsys, room):
     page = (folder / "run/report.html").read_text()
     assert page.count("<figure>") == 2
     assert "800 m" in page
-    assert "Partition of run" in page
+    assert "Partition of trips.npy" in page
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
 
 

@@ -49,8 +49,11 @@ class ParquetTable(Table):
         self._file = pq.ParquetFile(path if isinstance(path, Path) else path.open())
         about = self._file.metadata
         groups = [about.row_group(i) for i in range(about.num_row_groups)]
+        sizes = [group.num_rows for group in groups]
+        if about.num_rows != sum(sizes):
+            raise InputError(f"{self.name} claims {about.num_rows} rows and {sum(sizes)} in groups.")
         largest = max((group.total_byte_size for group in groups), default=0)
-        return self._file.schema_arrow, [group.num_rows for group in groups], largest
+        return self._file.schema_arrow, sizes, largest
 
     def _records(self, n_rows: int, groups: list[int], columns: list[str]) -> Iterator[Any]:
         """Yield batches of at most so many records of some groups."""
