@@ -56,7 +56,6 @@ FAILING = {
             [
                 "check_estimators_empty_data_messages",
                 "check_fit2d_1sample",
-                "check_n_features_in",
                 "check_n_features_in_after_fitting",
             ],
             SERIES,

@@ -51,7 +51,8 @@ class ParquetTable(Table):
         groups = [about.row_group(i) for i in range(about.num_row_groups)]
         sizes = [group.num_rows for group in groups]
         if about.num_rows != sum(sizes):
-            raise InputError(f"{self.name} claims {about.num_rows} rows and {sum(sizes)} in groups.")
+            claimed = f"{about.num_rows} rows and {sum(sizes)} in its groups"
+            raise InputError(f"{self.name} claims {claimed}.")
         largest = max((group.total_byte_size for group in groups), default=0)
         return self._file.schema_arrow, sizes, largest
 
