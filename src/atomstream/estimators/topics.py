@@ -281,7 +281,7 @@ class TopicModel(TopicFigures):
         of the likeliest words in these documents decides: it says of other documents what the
         divergence, in which such topics hardly differ, does not.
         """
-        # All documents are one step, so that weights of the past mean nothing, nor a warning of them.
+        # All documents are one step, so that weights of the past mean nothing.
         other = clone(learner).set_params(init="svd", schedule="harmonic")
         with blame(self):
             other.partial_fit(counts)._settled(counts, None)
