@@ -26,7 +26,7 @@ from atomstream.io import Feed, InputOptions, inputs, open_inputs, register_read
 from atomstream.io.tensors import open_tensor
 from atomstream.looks import Look, RowsLook, Table, look_of, register_look
 from atomstream.losses import Entrywise
-from atomstream.memory import Delta, Memory, Statistics
+from atomstream.memory import Delta, GramSums, Memory, Statistics
 from atomstream.penalties import Penalty, Simplex
 from atomstream.samplers import MotifChain, Network, homomorphisms
 from atomstream.testing import check_loss, check_penalty, check_sampler, check_updater
@@ -412,6 +412,29 @@ class MeanLook(Look):
     def plot(self, model, **options):
         """Draw both parts as curves over the features."""
         return plots.curves(model, n_columns=2, **options)
+
+
+@dataclass(frozen=True)
+class Multiplicative(Updater):
+    """Lee and Seung's rule on A and B, by the names that the guide gives them."""
+
+    statistics: ClassVar[GramSums] = GramSums()
+
+    def update(self, state, objective, clock, latest=()):
+        atoms = state.dictionary.atoms()
+        risen = state.memory.cross / np.maximum(state.memory.gram @ atoms, 1e-12)
+        state.dictionary.assign(objective.atoms.prox(atoms * risen, 0.0))
+
+
+def test_an_updater_on_a_memory_of_the_library():
+    check_updater(Multiplicative())
+
+
+def test_a_set_that_does_not_say_it_is_nonnegative_is_told_how():
+    with pytest.raises(ValueError, match="or, if it holds none, give it nonnegative = True"):
+        OnlineNMF(2, atoms=Rising()).fit(data())
+    with pytest.raises(ValueError, match=r"for signed ones\.$"):  # known: no advice
+        OnlineNMF(2, atoms="unit_ball").fit(data())
 
 
 def test_a_look(tmp_path):

@@ -808,7 +808,7 @@ VIDEOS = {
     "NaN in a pixel": ("video learn nan.npy --mode pixels --out new", "in the course of a pixel"),
     "negative values": (
         "video learn signed.npy --out new",
-        "needed is 0 or more; shift the data or say --no-nonnegative.$",
+        "shift the data or say --no-nonnegative; to find cells .*, clip them at 0.$",
     ),
     "two arrays": ("video learn two.npz --out new", "choose one with --key"),
     "a word": ("video learn v.npy --snapshots a --out new", "snapshots holds 'a', needed are"),

@@ -263,6 +263,7 @@ def test_columns_known_ahead_must_be_known(tmp_path, capsys):
     more = ("series", "forecast", tmp_path / "table.csv", "--out", tmp_path / "run")
     told = refused(capsys, *more, "--exogenous", "on", "--horizon", 3)
     assert "need a value in each of 153 rows, the 3 to be forecast" in told
+    assert "table.csv has" in told
     told = refused(capsys, *more, "--exogenous", "on", "--head", "atoms")
     assert "--exogenous is for a head" in told
     told = refused(capsys, *more, "--exogenous", "sales,on")

@@ -162,3 +162,15 @@ def test_means_before_and_since_a_change():
     shares.update(np.array([1.0, 30.0]), normal=True)
     assert shares.after is None
     np.testing.assert_allclose(shares.before, [1, np.arange(31).mean()])
+
+
+def test_the_first_sixty_values_give_no_alarm_as_the_guide_says():
+    values = np.random.default_rng(0).standard_normal(140)
+    early, late = values[:60].copy(), values.copy()
+    early[45:] += 1000
+    late[100:] += 1000
+    detector = DriftDetector()
+    assert not any(detector.update(value) for value in early)
+    assert detector.statistic == 0
+    detector = DriftDetector()
+    assert any(detector.update(value) for value in late)

@@ -30,7 +30,8 @@ from atomstream.runs.task import (
 from atomstream.watch.callbacks import LearningBar
 
 ON_ALARM = (
-    "Program and arguments to start at each alarm, without a shell; it reads the alarm as JSON."
+    "Program and arguments to start at each alarm, without a shell; it reads the alarm as JSON. "
+    "The first 60 batches give none."
 )
 METRICS = "File of metrics for a Prometheus node collector, such as atomstream.prom."
 STOPPING = (

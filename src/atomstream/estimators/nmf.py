@@ -185,9 +185,12 @@ class OnlineNMF(_OnlineMatrixFactorization):
         for role in ("codes", "atoms"):
             part = getattr(algorithm.objective, role)
             if not getattr(part, "nonnegative", False):
+                # A part of one's own that holds none must say so: nothing else tells it.
+                ours = type(part).__module__.startswith("atomstream.")
+                own = "" if ours else ", or, if it holds none, give it nonnegative = True"
                 raise ValueError(
                     f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative "
-                    f"{role}; use OnlineDictionaryLearning for signed ones."
+                    f"{role}; use OnlineDictionaryLearning for signed ones{own}."
                 )
         return algorithm
 

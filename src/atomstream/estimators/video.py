@@ -124,7 +124,8 @@ class VideoDictionary(VideoCoding):
         *(LEARNER, each(count("frame_shape_", 1), at_least=2, at_most=3), one_of("_mode", BATCH)),
         *(each(array("_kept", "r d")), each(count("_kept_times", 1)), "settled_"),
     )
-    SIGNED = "say nonnegative=False"  # for videos with negative values
+    # For videos with negative values: relative changes are mostly learned to find cells.
+    SIGNED = "say nonnegative=False; to find cells in relative changes, clip them at 0"
 
     learner_: OnlineNMF | OnlineDictionaryLearning = field(init=False)
     frame_shape_: tuple[int, ...] = field(init=False)

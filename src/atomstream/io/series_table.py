@@ -90,8 +90,8 @@ class SeriesTable:
         whole = len(self.known) >= needed and not np.isnan(self.known[:needed]).any()
         if not whole:
             raise InputError(
-                f"Columns known ahead of {self.path} need a value in each of {needed} rows, "
-                f"the {horizon} to be forecast included."
+                f"Columns known ahead need a value in each of {needed} rows, the {horizon} to be "
+                f"forecast included; {self.path} has {len(self.known)} rows."
             )
 
     def known_of(self, row: int, n_rows: int | None = None) -> NDArray | None:

@@ -84,7 +84,7 @@ class VideoTask(Task):
     )
     argument = "video"
     reported: ClassVar = {**Task.reported, "mode": "settings.mode"}
-    words = {VideoDictionary.SIGNED: "say --no-nonnegative"}  # noqa: RUF012 - read only
+    words = {"say nonnegative=False": "say --no-nonnegative"}  # noqa: RUF012 - read only
     model: VideoDictionary
 
     def __init__(self, settings: VideoSettings) -> None:
