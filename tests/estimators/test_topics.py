@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.decomposition import NMF
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
@@ -187,6 +188,30 @@ def test_stop_words_are_added_to_those_of_the_language():
     assert list(words.names) == ["cat", "dog"]
     words = Vocabulary("counts", stop_words=["mr"]).learned(["the cat and mr dog"])
     assert list(words.names) == ["and", "cat", "dog", "the"]
+
+
+def test_of_several_starts_the_most_coherent_topics_are_taken():
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(200)])
+    shares = rng.dirichlet(np.full(200, 0.05), 12)
+    texts = [
+        " ".join(rng.choice(words, 9, p=rng.dirichlet(np.full(12, 0.2)) @ shares))
+        for _ in range(300)
+    ]
+    better = 0
+    for seed in range(3):
+        one = TopicModel(12, vectorizer="counts", batch_size=10, n_epochs=10, random_state=seed)
+        one.fit(texts)
+        one.learner_.settle(one.count(texts))  # as before other starts were compared
+        whole = clone(one).set_params(n_epochs=None).fit(texts)
+        told = [np.mean(model.coherence(texts)) for model in (one, whole)]
+        assert told[1] >= told[0]
+        assert_allclose(whole.importance_.sum(), 1)
+        if told[1] > told[0]:
+            better += 1
+            codes = whole.transform(texts)
+            assert_allclose(whole.importance_, codes.sum(axis=0) / codes.sum(), rtol=1e-3)
+    assert better > 0
 
 
 def test_topics_settle_after_the_passes_unless_their_number_is_given(room):

@@ -20,7 +20,7 @@ HALF = 0.5  # share of what one atom leaves of another that a second one must ex
 NEAREST = 4  # atoms that may have been one with another are looked for among the most alike
 MAX_UNEXPLAINED = 0.05  # share of an atom that may stay unexplained: then one atom is enough
 UNUSED = 0.01  # of the mean share: an atom that is used less rests
-FORMING = 0.25  # share of atoms that are new from one snapshot to the next at the beginning
+FORMING = 0.5  # share of atoms that are new from one snapshot to the next at the beginning
 
 
 class Event(NamedTuple):
@@ -101,7 +101,7 @@ class AtomsOverTime:
     def formed(self) -> int:
         """Number of samples after which the atoms had formed; 0 where the first snapshot has them.
 
-        Before that a quarter of them or more is new from each snapshot to the next.
+        Before that half of them or more are new from each snapshot to the next.
         """
         end, snapshots = 0, groupby(self.moments, key=lambda moment: moment.n_samples)
         next(snapshots, None)  # at the first one all are new
