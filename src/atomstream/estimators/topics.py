@@ -285,8 +285,9 @@ class TopicModel(TopicFigures):
         best, found, seed = _coherence(counts, learner), None, learner.random_state
         rng, some = np.random.default_rng(seed), np.flatnonzero(np.diff(counts.indptr))
         for n_rows in (len(some), *N_HALVES * [-(-len(some) // 2)]):
+            other: Any = clone(learner)
             # All documents are one step, so that weights of the past mean nothing.
-            other = clone(learner).set_params(init="svd", schedule="harmonic")
+            other.set_params(init="svd", schedule="harmonic")
             with blame(self):
                 other.partial_fit(counts[rng.permutation(some)[:n_rows]])._settled(counts, None)
             if (coherence := _coherence(counts, other)) > best:
