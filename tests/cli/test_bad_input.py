@@ -221,7 +221,7 @@ NETWORKS = {
     ),
     "large motif": (
         "network learn few.txt --out new",
-        "motif has 21 nodes, more than the network, which has 2; choose a smaller motif",
+        "motif has 21 nodes, more than the network, which has 2; choose a smaller motif, such as",
     ),
     "other delimiter": (
         "network learn named.csv --delimiter : --out new",
@@ -239,7 +239,7 @@ NETWORKS = {
     ),
     "no tree": (
         "network learn edges.txt --motif cycle:3 --out new",
-        "a tree; use the Glauber chain",
+        "a tree; for others use the Glauber chain",
     ),
     "unknown chain": ("network learn edges.txt --chain fast --out new", "chain='fast' is unknown"),
     "no atoms": (

@@ -285,6 +285,16 @@ def test_unknown_commands_are_refused(words, capsys):
     assert f"No such command '{words.split()[-1]}'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "like"),
+    [("lern", "learn"), ("Inspect", "inspect"), ("text topic", "topics"), ("xyz", None)],
+)
+def test_an_unknown_command_is_answered_with_its_like(words, like, capsys):
+    assert main(words.split()) == 2
+    told = capsys.readouterr().err
+    assert (f"Did you mean {like!r}?" in told) if like else ("Did you mean" not in told)
+
+
 def test_resume_knows_the_goals_of_all_kinds_of_runs():
     goals = {task_named(name).goal for name in KINDS} - {None}
     resume = commands.get_command(click.Context(commands), "resume")

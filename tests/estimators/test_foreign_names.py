@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from zoo import ZOO
 
-from atomstream import ConsensusNMF, OnlineCPDictionary, OnlineNMF, VideoDictionary
+from atomstream import ConsensusNMF, OnlineCPDictionary, OnlineNMF, TopicModel, VideoDictionary
 from atomstream.cli import main
 from atomstream.estimators._estimator import PARAMETERS
 from atomstream.files.codec import read_model
@@ -66,6 +66,11 @@ def test_their_parameters_are_answered_with_ours(kind, name):
     with pytest.raises(ValueError, match="a name of scikit-learn: ") as caught:
         next(model for model, *_ in ZOO.values() if type(model) is kind).set_params(**{name: 1})
     assert str(caught.value).startswith(words)
+
+
+def test_names_of_vectorizers_are_answered():
+    with pytest.raises(TypeError, match=r"'ngram_range', .* write ngrams=2 for runs of up to two"):
+        TopicModel(3, ngram_range=(1, 2))
 
 
 def test_several_names_are_answered_together():

@@ -682,6 +682,16 @@ def test_many_atoms_on_a_short_motif_are_told_once():
         NetworkDictionary("path:5", 5, n_batches=2, batch_size=50, random_state=0).fit(directed)
 
 
+def test_a_motif_that_is_no_tree_is_told_which_chain_takes_it():
+    with pytest.raises(ValueError, match=r"a tree; .* \(chain='glauber'\)"):
+        NetworkDictionary("triangle", 1, n_batches=2, random_state=0).fit(small())
+
+
+def test_one_atom_is_enough_for_a_star():
+    with pytest.warns(NetworkWarning, match=r"or at most 1 atom\."):
+        NetworkDictionary("star:4", 2, n_batches=2, random_state=0).fit(small())
+
+
 def test_a_graph_as_motif_is_saved_as_the_motif_that_it_is(tmp_path):
     settings = {"n_batches": 2, "batch_size": 50, "random_state": 0}
     model = NetworkDictionary(nx.path_graph(4), 1, **settings).fit(small())

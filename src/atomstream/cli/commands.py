@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -69,6 +70,17 @@ class _Group(click.Group):
         if MAX_MEMORY not in (option for each in command.params for option in each.opts):
             command.params.append(max_memory_option())
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is named first; an unknown name is answered with its like."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if like := get_close_matches(args[0].lower(), list(self._summaries), n=1):
+                error.message += f" Did you mean {like[0]!r}?"
+            raise
 
     def _named(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return the command of that name; None where there is none."""

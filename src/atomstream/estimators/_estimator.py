@@ -49,6 +49,8 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "positive_code": {"codes": "codes='nonnegative'", "nonnegative": "nonnegative"},
     "positive_dict": {"atoms": "atoms='nonnegative_ball'", "nonnegative": "nonnegative"},
     "dict_init": {"init": "init"},
+    "ngram_range": {"ngrams": "ngrams=2 for runs of up to two words"},
+    "max_features": {"n_features": "n_features"},
 }
 # Parameters of before that are now those of a part.
 MOVED = {

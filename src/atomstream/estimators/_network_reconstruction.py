@@ -308,5 +308,5 @@ class NetworkReconstruction(LearnerInside):
         if self.motif_.size > network.n_nodes:
             raise ValueError(
                 f"The motif has {self.motif_.size} nodes, more than the network, which has "
-                f"{network.n_nodes}; choose a smaller motif."
+                f"{network.n_nodes}; choose a smaller motif, such as path:5."
             )

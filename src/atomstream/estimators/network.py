@@ -233,7 +233,7 @@ class NetworkDictionary(NetworkReconstruction):
         free, n_atoms = self.motif_.n_free_pairs(directed=network.directed), self.n_components
         if n_atoms > MAX_ATOM_SHARE * free:
             enough = (
-                f", or at most {int(MAX_ATOM_SHARE * free)} atoms"
+                f", or at most {counted(int(MAX_ATOM_SHARE * free), 'atom')}"
                 if free >= 1 / MAX_ATOM_SHARE
                 else ""
             )

@@ -73,7 +73,8 @@ class MotifPivot(MotifChain[bool]):
         # k - 1 edges, no two between the same nodes, that join all k: a tree.
         if len(self.motif.edges) != k - 1 or len(ends) != k - 1 or n_trees != 1:
             raise ValueError(
-                "The pivot chain needs a motif that is a tree; use the Glauber chain for others."
+                "The pivot chain needs a motif that is a tree; for others use the Glauber chain "
+                "(chain='glauber')."
             )
         _, part = sp.csgraph.connected_components(self.network.out, connection="weak")
         n_parts = len(np.unique(part[self.root_weights > 0])) if k > 1 else 0

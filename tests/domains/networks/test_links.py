@@ -16,6 +16,11 @@ def directed_blocks():
     return nx.random_partition_graph([20] * 3, 0.3, 0.03, seed=0, directed=True)
 
 
+def test_a_split_is_printed_in_one_line():
+    split = links.hide(nx.cycle_graph(6), 1 / 6, random_state=0)
+    assert repr(split) == "Split(Network(6 nodes, 5 edges, undirected), 2 pairs, 1 of them edges)"
+
+
 @pytest.mark.parametrize("matched", [False, True])
 def test_splits_of_directed_networks_keep_directions(matched):
     graph = directed_blocks()

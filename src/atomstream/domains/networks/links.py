@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base.checks import counted
 from atomstream.base.matrices import Matrix
 from atomstream.domains.networks.edge_sets import (
     changed,
@@ -44,6 +45,10 @@ class Split:
     network: Network
     pairs: list[tuple[Any, Any]]
     truth: NDArray
+
+    def __repr__(self) -> str:
+        pairs, edges = counted(len(self.pairs), "pair"), int(self.truth.sum())
+        return f"Split({self.network!r}, {pairs}, {edges:,} of them edges)"
 
     def auc(self, scores: ArrayLike) -> float:
         """Return the probability that a true edge scores above another pair; ties count half.
