@@ -61,7 +61,14 @@ ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"}
     "DataLoader",  # of torch
     "TensorDataset",
     # of scikit-learn, gensim, TensorLy, HyperSpy and the papers' code: pages on coming from these
-    *("MiniBatchNMF", "MiniBatchDictionaryLearning", "Dictionary", "Nmf", "CPTensor"),
+    *(
+        "MinMaxScaler",
+        "MiniBatchNMF",
+        "MiniBatchDictionaryLearning",
+        "Dictionary",
+        "Nmf",
+        "CPTensor",
+    ),
     "MutationType",  # a column of tables of mutations
     *("Online_NMF", "Wtd_NNetwork", "Pivot_update", "NetDictLearner"),
 }

@@ -78,9 +78,9 @@ class _Group(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            if like := get_close_matches(args[0].lower(), list(self._summaries), n=1):
-                error.message += f" Did you mean {like[0]!r}?"
-            raise
+            like = get_close_matches(args[0].lower(), list(self._summaries), n=1)
+            advice = f" Did you mean {like[0]!r}?" if like else ""
+            raise click.UsageError(f"{error.message}{advice}", error.ctx) from None
 
     def _named(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return the command of that name; None where there is none."""
