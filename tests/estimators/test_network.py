@@ -703,7 +703,7 @@ def test_a_graph_as_motif_is_saved_as_the_motif_that_it_is(tmp_path):
     assert_array_equal(
         again.partial_fit(small()).components_, model.partial_fit(small()).components_
     )
-    with pytest.raises(ValueError, match="a tree; use the Glauber chain"):
+    with pytest.raises(ValueError, match="a tree; for others use the Glauber chain"):
         NetworkDictionary(nx.cycle_graph(4), 1).fit(small())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
@@ -130,8 +131,9 @@ class _WhenUsed(ModuleType):
 def _defer() -> None:
     """Load modules that scikit-learn imports only when they are used."""
     for name in DEFERRED:
-        if name not in sys.modules and find_spec(name) is not None:
-            sys.modules[name] = _WhenUsed(name)
+        with suppress(ModuleNotFoundError):  # what is not there needs no stand-in
+            if name not in sys.modules and find_spec(name) is not None:
+                sys.modules[name] = _WhenUsed(name)
 
 
 @click.group(

@@ -357,7 +357,7 @@ def warn_of_no_majoriser(loss: Loss) -> None:
         "steps, which may end far above the minimum; give the loss exponents and split "
         "(docs/how-to/extend.md), or choose n_epochs.",
         NotConvergedWarning,
-        stacklevel=6,  # the caller of fit
+        stacklevel=7,  # the caller of fit
     )
 
 
