@@ -208,5 +208,5 @@ def test_one_pass_comes_near_the_atoms_that_rows_were_made_from(room):
 @needs_data
 @pytest.mark.filterwarnings("ignore:Column")  # of some draws one has most of the energy
 def test_one_pass_over_unequal_entries_ends_where_an_alternation_does(room):
-    """Rough codes of all of the stream would leave 3 %."""
-    room.ratio(np.mean(errors_of_one_pass("BatonRouge", 40, 4, 60_000)), at_most=1.03)
+    """Rough codes of all of the stream would leave 4 %."""
+    room.ratio(np.mean(errors_of_one_pass("BatonRouge", 40, 4, 60_000)), at_most=1.037)
