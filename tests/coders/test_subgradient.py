@@ -184,7 +184,7 @@ def test_both_doors_reach_critical_points_of_the_same_objective(name, room):
     fast = OnlineNMF(
         2, loss=name, batch_size=60, n_epochs=1000, schedule=Constant(0.5), random_state=0
     ).fit(X)
-    room.error(fast.stationarity(X), at_most=5e-3)
+    room.error(fast.stationarity(X), at_most=4e-3)
     slow = OnlineNMF(
         2,
         loss=name,
@@ -195,4 +195,4 @@ def test_both_doors_reach_critical_points_of_the_same_objective(name, room):
         random_state=0,
     ).fit(X)
     room.error(slow.stationarity(X), at_most=1e-2)
-    room.near(slow.objective(X), fast.objective(X), rel=0.02)
+    room.near(slow.objective(X), fast.objective(X), rel=0.03)
