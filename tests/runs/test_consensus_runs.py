@@ -108,12 +108,13 @@ def test_it_is_inspected_reported_and_encoded(folder, tmp_path, capsys):
     assert_allclose(codes, model.transform(X), rtol=1e-6, atol=1e-9)
 
 
-def test_time_ends_a_run_that_resume_completes(folder, tmp_path):
+def test_time_ends_a_run_that_resume_completes(folder, tmp_path, capsys):
     settings = ("--atoms", "2,3", "--replicates", 3, "--epochs", 2, "--batch-size", 50)
     arguments = ("consensus", folder / "x.csv", *settings, "--out", tmp_path / "run")
     assert main([str(argument) for argument in (*arguments, "--max-time", "0s")]) != 2
     assert not open_record(tmp_path / "run").complete
     run("resume", tmp_path / "run")
+    assert "learned from 4 passes over 150 rows" in " ".join(capsys.readouterr().out.split())
     assert open_record(tmp_path / "run").complete
 
 

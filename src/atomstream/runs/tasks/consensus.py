@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.io.feed import Holdout
 from atomstream.io.outputs import write_table
@@ -144,7 +143,7 @@ class ConsensusTask(RowsTask):
     def headline(self) -> str:
         """Return why the number of atoms was chosen, and from what."""
         reason = self.model.choice_.reason.rstrip(".")
-        return f"{reason}; learned from {counted(self._n_samples, 'row')}"
+        return f"{reason}; learned from {self.passes}"
 
 
 def ranks_of(text: str, name: str = "atoms") -> list[int]:

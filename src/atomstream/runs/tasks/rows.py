@@ -385,10 +385,14 @@ class RowsTask(PassesTask):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
-        atoms, passes = counted(self.settings.atoms, "atom"), self.at.epoch
-        if passes < 2:
-            return f"{atoms} from {counted(self._n_samples, self.unit)}"
-        return f"{atoms} from {passes} passes over {counted(round(self.horizon), self.unit)}"
+        return f"{counted(self.settings.atoms, 'atom')} from {self.passes}"
+
+    @property
+    def passes(self) -> str:
+        """The rows learned from, in words, and how often where that was more than once."""
+        if self.at.epoch < 2:
+            return counted(self._n_samples, self.unit)
+        return f"{self.at.epoch} passes over {counted(round(self.horizon), self.unit)}"
 
 
 def _some(piece: Piece, rows: NDArray | slice) -> Piece:
