@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import kl_div
 
 from atomstream import (
+    NotConvergedWarning,
     OnlineConvexMF,
     OnlineCPDictionary,
     OnlineDictionaryLearning,
@@ -204,6 +205,40 @@ def test_a_round_goes_on_from_a_file_and_is_given_up_by_a_step(tmp_path):
     assert model.settling_.n_rounds == 2
     model.partial_fit(X[:20])
     assert model.settling_ is None
+    model.settle_stream([X[:60]]).settle(X)
+    assert model.settling_ is None
+
+
+def test_rounds_that_took_atoms_back_go_on_from_a_file_to_the_bit(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(rng.random((400, 4)) ** 3 @ rng.random((4, 20)) * 8).astype(float)
+    model = again = OnlineNMF(4, loss="kl", random_state=0, n_epochs=1).fit(X)
+    back = 0
+    for _ in range(25):
+        save(again, tmp_path / "model.atoms")
+        again = load(tmp_path / "model.atoms")
+        for each in (model, again):
+            each.settle_stream(streams.batches(X, 100)).end_round()
+        back += model.settling_.reach == 0
+        assert_array_equal(again.components_, model.components_)
+    assert back >= 2  # the first round does not move on, others do unless they take atoms back
+
+
+def test_rounds_over_rows_on_disk_that_do_not_end_warn(monkeypatch):
+    for part in ("_settling", "_validation"):
+        monkeypatch.setattr(f"atomstream.estimators.{part}.MAX_ROUNDS", 2)
+    with pytest.warns(NotConvergedWarning, match="2 rounds"):
+        OnlineNMF(3, random_state=0).fit(streams.OnDisk(mixed()))
+
+
+def test_weights_of_entries_count_on_disk_as_in_memory():
+    X = mixed()
+    model = OnlineNMF(3, n_epochs=3, batch_size=40, random_state=0)
+    weights = np.random.default_rng(1).random(X.shape)
+    here = model.fit(X, entry_weight=weights).components_.copy()
+    assert_array_equal(model.fit(streams.OnDisk(X), entry_weight=weights).components_, here)
+    with pytest.raises(ValueError, match="zero everywhere"):
+        model.fit(streams.OnDisk(X), sample_weight=np.zeros(len(X)))
 
 
 def test_a_batch_that_is_refused_leaves_the_round_as_it_was():

@@ -131,7 +131,7 @@ class RoundDriver:
 
     def _warn_of_fall(self) -> None:
         """Warn where the last round still gained much."""
-        if self.at.gaining:
+        if self.at.gaining and self.report.fall > 0:  # NaN where no round was played
             log.warning(
                 "The objective fell by %.0f %% in the last round, so learning is not settled: pass "
                 "over the shards again, or take fewer slots.",
@@ -157,13 +157,14 @@ class RoundDriver:
         """Play one round; return False where no rows are left."""
         report, clock, before = self.report, perf_counter, self.learner.objective
         has_state = self.learner.rows_seen()[1]
-        began, self._objectives = clock(), []
+        began = clock()
         sent, seed = self.learner.packed()
         report.spend("serialising", clock() - began)
         while True:  # until no shard of the round is bad
             hands, after = self._plan()
             if not hands:
                 return False
+            self._objectives = []
             slots = self._slots(hands, seed, shared=after.shared > self.at.shared)
             limit = engine.round_timeout or ROUND_LIMIT
             gathering = Gathering(pool, learn_slot, sent, [*slots], limit, report)

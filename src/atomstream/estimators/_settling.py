@@ -146,9 +146,10 @@ class Settling(Fitting):
 
     def _mass(self, rows: Any, weights: NDArray | None) -> float:
         """Return the mass of all rows; on disk those without an observed entry count, too."""
-        if isinstance(rows, OnDisk):
-            return float(rows.shape[0] if weights is None else weights.sum())
-        return check_observed(rows, weights, missing=self.missing)
+        stored = isinstance(rows, OnDisk)
+        if stored and weights is not None and weights.ndim == 2:
+            weights = weights.max(axis=1)  # a row counts as much as its largest entry
+        return check_observed(rows, weights, missing=self.missing and not stored)
 
     def _settle_all(
         self,

@@ -145,6 +145,7 @@ class Learner:
         stand against other starts, where entries have weights (`choose_start`). Without ``limits``
         codes and atoms free of penalties are found entry by entry under Kullback-Leibler.
         """
+        vars(self).pop("rounds", None)  # as in `learn`
         updater, loss = self.algorithm.updater, self.algorithm.objective.loss
         if blocks and updater.folds > 1 and not isinstance(loss, Entrywise):
             from atomstream.loop.one_atom import keep_one_atom
@@ -255,6 +256,7 @@ class Learner:
         The dictionary is improved for what all of them have added up to, judged by the last batch
         of the first slot. None comes back where there is no such batch.
         """
+        vars(self).pop("rounds", None)  # as in `learn`
         self.rng.integers(2**63)  # the seed of the round, which `next_seed` has told
         algorithm = self.algorithm
         with one_blas_thread:

@@ -159,7 +159,7 @@ class _Ahead:
 
 def leaves_nothing(batches: Sequence[Batch], loss: Any, objective: float) -> bool:
     """Return whether a mean squared loss is next to nothing beside the mean energy of the data."""
-    if not loss.quadratic:
+    if not (loss.quadratic and batches):
         return False
     ones = (np.ones(len(it.energy)) if it.weights is None else it.weights for it in batches)
     sums = [batch.energy @ weights for batch, weights in zip(batches, ones, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -144,12 +145,14 @@ class StreamedRounds:
 
     def finish(self, state: State, algorithm: Algorithm, clock: Clock) -> None:
         """Improve the atoms by what all rows add up to, and begin the next round."""
-        here, gain = state.snapshot().dictionary, self.lowest - self.objective
+        here, gain = copy(state.dictionary), self.lowest - self.objective
         self.n_rounds += 1
         log.debug("Round %d over all rows: objective %.6g.", self.n_rounds, self.objective)
         if gain < 0:
-            # Without a move along the last step there is nothing shorter to try.
-            self.settled, state.dictionary = not self.reach, self.step if self.reach else self.best
+            # Without a move along the last step there is nothing shorter to try. A copy: steps that
+            # follow put other atoms into it.
+            self.settled = not self.reach
+            state.dictionary = copy(self.step if self.reach else self.best)
             self.reach = 0.0
         else:
             share = MIN_GAIN if algorithm.objective.loss.quadratic else FINE_GAIN
@@ -169,7 +172,7 @@ class StreamedRounds:
         still = are_fixed(algorithm.updater.fixed, len(given))
         found = self._newton(given.astype(np.float64), still)
         self._place(found, given, still, state, algorithm)
-        self.step = state.snapshot().dictionary
+        self.step = copy(state.dictionary)
         if last is None or self.settled:
             return
         self.reach = min(self.reach * LONGER, 1.0) if self.reach else FIRST_REACH
