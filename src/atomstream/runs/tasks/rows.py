@@ -24,12 +24,7 @@ from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, divide_alike
 from atomstream.loop.scaling import dominance
 from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
-from atomstream.runs.tasks._passes import (
-    MAX_PASSES,
-    ROWS_TO_LEARN,
-    PassesTask,
-    settle_option,
-)
+from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask, settle_option
 from atomstream.schedules import Constant
 
 log = logging.getLogger(__name__)
