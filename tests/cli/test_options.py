@@ -178,7 +178,10 @@ def test_what_the_help_shows_for_none_is_what_happens():
         "checkpoint_every",
         "memory",
         "init_rows",
+        "settle",
     }
+    none_with_epochs = "as many as passes; none with --epochs, or after one pass"
+    assert shown["settle"] == none_with_epochs  # tests/runs/test_runs.py
     assert shown["sample_axes"] == "the first one"  # tests/runs/test_cube_runs.py
     assert shown["delimiter"] == "the sign that most lines have"  # tests/io/test_edges.py
     assert shown["directed"].startswith("graphs keep theirs")

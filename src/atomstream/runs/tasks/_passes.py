@@ -25,11 +25,12 @@ STILL = 0.02  # share by which the objective falls in a pass where more passes a
 def settle_option() -> Any:
     """Return the option of how many rounds follow the passes."""
     return option(
-        0,
+        None,
         "Rounds over all rows after the passes, at most: each codes all rows with the same atoms "
         "before it improves them, and the last one gains next to nothing.",
         whole(0),
         free=True,
+        shown="as many as passes; none with --epochs, or after one pass",
     )
 
 
@@ -49,9 +50,16 @@ def n_passes(asked: int | None, per_pass: float) -> int:
     )
 
 
-def rounds_left(settings: Any, model: Any) -> int:
-    """Return how many rounds over all rows a model may still make after its passes."""
+def rounds_left(settings: Any, model: Any, per_pass: float) -> int:
+    """Return how many rounds over all rows a model may still make after its passes.
+
+    A small input that comes many times settles unless the number of passes is given: a schedule
+    that forgets leaves little more than its last batch in the memory.
+    """
     most, rounds = getattr(settings, "settle", 0), getattr(model, "settling_", None)
+    if most is None:
+        passes = n_passes(settings.epochs, per_pass)
+        most = passes if settings.epochs is None and passes > 1 else 0
     if not most or not model.algorithm_.updater.descends_on_full_data:
         return 0
     return most if rounds is None else (0 if rounds.settled else max(most - rounds.n_rounds, 0))
@@ -121,13 +129,13 @@ class PassesTask(Task):
 
     @property
     def _n_rounds_left(self) -> int:
-        return rounds_left(self.settings, self.model) if self.learned else 0
+        return rounds_left(self.settings, self.model, self.horizon) if self.learned else 0
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes are done, and the rounds after them."""
         done = notes["position"][0] >= n_passes(settings.epochs, notes["horizon"])
-        return bool(done and rounds_left(settings, model) == 0)
+        return bool(done and rounds_left(settings, model, notes["horizon"]) == 0)
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""

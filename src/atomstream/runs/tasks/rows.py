@@ -169,7 +169,7 @@ class RowsSettings(checkpoints, Settings):
 class LearnSettings(RowsSettings):
     """Settings of a run on rows, which can be cut into rounds over shards for many workers."""
 
-    settle: int = settle_option()
+    settle: int | None = settle_option()
     engine: str | None = option(
         None,
         "Where rounds over shards run: threads, processes, processes:4 or dask://host:port.",

@@ -70,7 +70,7 @@ class TensorSettings(checkpoints, Settings):
         free=True,
         shown=f"until {ROWS_TO_LEARN:,} samples are learned, {MAX_PASSES} at most",
     )
-    settle: int = settle_option()
+    settle: int | None = settle_option()
     jobs: int = sets(OnlineCPDictionary, "n_jobs", default=1, free=True)
 
     def opened(self) -> Tensor:
