@@ -763,9 +763,10 @@ def test_a_column_with_most_of_the_energy_is_told(tmp_path, capsys):
 
 
 def test_a_small_input_settles_unless_its_passes_are_given(tmp_path, room):
-    """Passes alone end at the last of two batches, far above `fit`."""
+    """Rows come in their order, so passes alone end at the last of two batches, far above `fit`."""
     rng = np.random.default_rng(0)
-    X = rng.exponential(size=(380, 5)) @ rng.random((5, 12)) + rng.exponential(size=(380, 12))
+    usages = rng.exponential(size=(380, 5)) * np.repeat([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]], 190, 0)
+    X = usages @ rng.random((5, 12)) + 0.1 * rng.exponential(size=(380, 12))
     np.save(tmp_path / "X.npy", X)
     here = OnlineNMF(5, random_state=0).fit(X)
     for name, options in (("settled", ()), ("passes", ("--epochs", 25))):
@@ -773,6 +774,6 @@ def test_a_small_input_settles_unless_its_passes_are_given(tmp_path, room):
     settled, passes = (
         atomstream.load(tmp_path / f"{name}/model.atoms") for name in ("settled", "passes")
     )
-    room.ratio(settled.losses(X).mean() / here.losses(X).mean(), at_most=1.1)
+    room.ratio(settled.losses(X).mean() / here.losses(X).mean(), at_most=1.25)
     assert passes.settling_ is None
     assert 1 < settled.settling_.n_rounds <= 25
