@@ -59,6 +59,20 @@ def test_help_and_unknown_commands_load_nothing_heavy(words):
     assert loaded.splitlines()[-2:] == [f"{code} []", "True"]
 
 
+def test_commands_load_pandas_and_scipy_stats_when_they_are_used():
+    """Whoever imports one of them afterwards gets the module itself, and no stand-in."""
+    shown = run(
+        "import sys; from importlib.util import find_spec; from atomstream.cli import main\n"
+        "main(['series', 'forecast', '--help'])\n"
+        "print([name for name in ('pandas', 'scipy.stats') if name in sys.modules])\n"
+        "print(find_spec('scipy.stats').name)\n"
+        "import sklearn.utils.fixes as held, scipy.stats._distn_infrastructure as inside\n"
+        "print(isinstance(held.scipy.stats.norm, inside.rv_generic))\n"
+        "print(held.pd is None or held.pd.DataFrame is __import__('pandas').DataFrame)"
+    )
+    assert shown.splitlines()[-4:] == ["[]", "scipy.stats", "True", "True"]
+
+
 def test_a_model_of_rows_loads_at_most_a_hundred_modules():
     code = "import sys; from atomstream import OnlineNMF\n"
     code += "print(len([name for name in sys.modules if name.startswith('atomstream')]))"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
@@ -87,9 +86,7 @@ class _Group(click.Group):
         """Return the command of that name; None where there is none."""
         words = (*self._words, name)
         if words not in LEARNING and words not in FURTHER:
-            return (
-                _Group(name, help=GROUPS[name]) if words in {(group,) for group in GROUPS} else None
-            )
+            return _Group(name, help=GROUPS[name]) if words == (name,) and name in GROUPS else None
         _defer()
         if words != RESUME and words in FURTHER:
             module = import_module(f"atomstream.cli.{FURTHER[words].module}")
@@ -123,17 +120,21 @@ class _WhenUsed(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
-        loaded = import_module(self.__name__)
-        vars(self).update(vars(loaded))
-        return getattr(loaded, name)
+        return getattr(import_module(self.__name__), name)
 
 
 def _defer() -> None:
-    """Load modules that scikit-learn imports only when they are used."""
-    for name in DEFERRED:
-        with suppress(ModuleNotFoundError):  # what is not there needs no stand-in
-            if name not in sys.modules and find_spec(name) is not None:
-                sys.modules[name] = _WhenUsed(name)
+    """Load scikit-learn without the modules that it imports and seldom uses."""
+    absent = [name for name in DEFERRED if name not in sys.modules and find_spec(name)]
+    stand_ins = {name: _WhenUsed(name) for name in absent}
+    sys.modules.update(stand_ins)
+    try:
+        import sklearn.base  # noqa: F401 - keeps the stand-ins
+    finally:
+        # Whoever imports one of these modules later gets the module itself.
+        for name, stand_in in stand_ins.items():
+            if sys.modules.get(name) is stand_in:
+                del sys.modules[name]
 
 
 @click.group(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from atomstream.base.checks import check_count
 from atomstream.base.matrices import Samples
@@ -140,6 +139,8 @@ def change_points(
 
 def normal_scores(series: NDArray) -> NDArray:
     """Return the normal quantile of the rank of each value in its series; ties share a rank."""
+    from scipy.stats import rankdata  # slow to load
+
     # Half a rank off, for the quantiles of 0 and 1 are infinite.
     return ndtri((rankdata(series, axis=0) - 0.5) / len(series))
 
