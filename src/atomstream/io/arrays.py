@@ -19,18 +19,7 @@ from numpy.typing import NDArray
 from atomstream.base.extras import library
 from atomstream.base.matrices import checked_numbers
 from atomstream.exceptions import InputError
-from atomstream.io import lines
-from atomstream.io.source import (
-    Block,
-    InputOptions,
-    Source,
-    check_numeric,
-    files_of,
-    need,
-    numbered,
-    row_blocks,
-    size_of,
-)
+from atomstream.io import lines, source
 
 MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
@@ -42,7 +31,7 @@ PARTS = ("data", "indices", "indptr")  # of a sparse matrix of scipy
 Axes = Sequence[int] | None  # of the samples; None: the first one
 
 
-class _Array(Source):
+class _Array(source.Source):
     """An array in files whose rows are samples: axes after the first are flattened.
 
     Parameters
@@ -59,7 +48,7 @@ class _Array(Source):
         files: list[Path],
         axes: Axes = None,
     ) -> None:
-        check_numeric(dtype, name)
+        source.check_numeric(dtype, name)
         if len(shape) < 2:
             raise InputError(f"{name} has shape {shape}, needed is (n_samples, n_features).")
         if not all(shape):
@@ -94,12 +83,12 @@ class Sliced(_Array):
         # Rows that are read as a whole, where the array is stored in chunks.
         self.chunk_rows = (getattr(array, "chunks", None) or (1,))[0]
 
-    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[source.Block]:
         """Yield blocks of rows."""
-        for rows in row_blocks(self.n_rows or 0, start, self._row_bytes):
+        for rows in source.row_blocks(self.n_rows or 0, start, self._row_bytes):
             part = self._array[rows]
             dense = None if sp.issparse(part) else np.asarray(part).reshape(-1, self.n_features)
-            yield numbered(part if dense is None else dense, rows.start)
+            yield source.numbered(part if dense is None else dense, rows.start)
 
 
 def _as_rows(array: Any, axes: Sequence[int], name: str) -> Any:
@@ -112,7 +101,7 @@ def _as_rows(array: Any, axes: Sequence[int], name: str) -> Any:
         raise InputError(f"{name}: {error}") from None
 
 
-def npy(path: Path, options: InputOptions) -> Source:
+def npy(path: Path, options: source.InputOptions) -> source.Source:
     """Open a .npy file as a memory map."""
     with path.open("rb") as file:
         if file.read(6) != b"\x93NUMPY":  # numpy would offer to unpickle it
@@ -160,7 +149,7 @@ class _Stored:
     @cached_property
     def whole(self) -> NDArray:
         """The whole array."""
-        need(2 * self.size * self.dtype.itemsize, self.name)
+        source.need(2 * self.size * self.dtype.itemsize, self.name)
         items = self._read(0, self.size)
         return items.reshape(self.shape[::-1]).T if self._by_columns else items.reshape(self.shape)
 
@@ -174,7 +163,7 @@ class _Stored:
         return np.frombuffer(data, self.dtype)
 
 
-def matrix_market(path: Path, _options: InputOptions) -> Source:
+def matrix_market(path: Path, _options: source.InputOptions) -> source.Source:
     """Open a Matrix Market file, dense or sparse; it is read as a whole, as its order is free."""
     matrix = read_matrix_market(path)
     return Sliced(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, path, [path])
@@ -219,26 +208,26 @@ def _check_claims(path: Path, file: Any, size: int) -> None:
     # matrices half of the entries are listed.
     if n_entries * (4 if counted else 1) > size + 1:
         raise InputError(f"{path} claims {n_entries} entries and has {size} bytes.")
-    need(40 * n_entries + 16 * n_rows if counted else 16 * n_entries, str(path))
+    source.need(40 * n_entries + 16 * n_rows if counted else 16 * n_entries, str(path))
 
 
-def zarr_array(path: Path, options: InputOptions) -> Source:
+def zarr_array(path: Path, options: source.InputOptions) -> source.Source:
     """Open a Zarr array, or the only array (or the one that is named) of a Zarr group."""
     storage = dict(getattr(path, "storage", ())) or None
     node = library("zarr", "Zarr stores").open(str(path), mode="r", storage_options=storage)
     array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), options.key)]
-    need(2 * math.prod(array.chunks) * array.dtype.itemsize, f"A chunk of {path}")
-    files = files_of(path) if isinstance(path, Path) else [path]
+    source.need(2 * math.prod(array.chunks) * array.dtype.itemsize, f"A chunk of {path}")
+    files = source.files_of(path) if isinstance(path, Path) else [path]
     return Sliced(array, path, files, options.sample_axes)
 
 
 def check_archive(path: Path) -> None:
     """Hold what the arrays of a .npz file claim against what is there."""
     for member in _members(path).values():
-        need(2 * member.size * member.dtype.itemsize, member.name)
+        source.need(2 * member.size * member.dtype.itemsize, member.name)
 
 
-def npz(path: Path, options: InputOptions) -> Source:
+def npz(path: Path, options: source.InputOptions) -> source.Source:
     """Open a .npz file: one of its dense arrays, or the sparse matrix that scipy wrote.
 
     An array whose axes of the samples are named is loaded as a whole.
@@ -263,8 +252,8 @@ def _members(path: Path) -> dict[str, _Stored]:
             # Before memory is spent: an archive of a few bytes may claim any size.
             if claimed > held:
                 raise InputError(
-                    f"{path} claims {size_of(claimed)} in {name!r} and holds at most "
-                    f"{size_of(held)}."
+                    f"{path} claims {source.size_of(claimed)} in {name!r} and holds at most "
+                    f"{source.size_of(held)}."
                 )
     return members
 
@@ -286,10 +275,10 @@ def chosen(path: Path, arrays: dict[str, Any], key: str | None, n_axes: int = 0)
     return key or large[0]
 
 
-def _sparse(path: Path, members: dict[str, _Stored]) -> Source:
+def _sparse(path: Path, members: dict[str, _Stored]) -> source.Source:
     """Open a sparse matrix of scipy: CSR rows are streamed, CSC is loaded and converted."""
     for member in members.values():
-        need(2 * member.size * member.dtype.itemsize, member.name)
+        source.need(2 * member.size * member.dtype.itemsize, member.name)
     shape = tuple(int(n) for n in members["shape"].whole)
     kind = members["format"].whole.item() if "format" in members else None
     kind = kind.decode() if isinstance(kind, bytes) else kind
@@ -304,7 +293,7 @@ def _sparse(path: Path, members: dict[str, _Stored]) -> Source:
         return _SparseRows(path, shape, members)
     if kind != "csc":
         raise InputError(f"{path} is sparse in the format {kind!r}, needed is csr or csc.")
-    need(16 * shape[0], str(path))
+    source.need(16 * shape[0], str(path))
     columns = sp.csc_array(tuple(members[name].whole for name in PARTS), shape=shape)
     return Sliced(checked_numbers(columns, str(path)).tocsr(), path, [path])
 
@@ -324,17 +313,19 @@ class _SparseRows(_Array):
                 "entries."
             )
 
-    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[source.Block]:
         """Yield blocks of rows of about the same number of entries."""
         n_rows = self.n_rows or 0
         entry_bytes = self._values.dtype.itemsize + self._columns.dtype.itemsize
         # Of a typical row, by which blocks are cut; a dense one makes a block larger.
         mean = int(self._pointers[-1] // n_rows + 1) * entry_bytes
-        for rows in row_blocks(n_rows, start, mean):
+        for rows in source.row_blocks(n_rows, start, mean):
             entries = slice(int(self._pointers[rows.start]), int(self._pointers[rows.stop]))
             values, columns = self._values[entries], self._columns[entries]
             if len(columns) and not 0 <= columns.min() <= columns.max() < self.n_features:
                 raise InputError(f"{self.name} has entries outside its {self.n_features} columns.")
             pointers = self._pointers[rows.start : rows.stop + 1] - self._pointers[rows.start]
             shape = (rows.stop - rows.start, self.n_features)
-            yield numbered(sp.csr_array((values, columns, pointers), shape=shape), rows.start)
+            yield source.numbered(
+                sp.csr_array((values, columns, pointers), shape=shape), rows.start
+            )

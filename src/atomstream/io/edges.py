@@ -11,14 +11,8 @@ import scipy.sparse as sp
 
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
+from atomstream.io import edge_tables
 from atomstream.io.arrays import read_matrix_market
-from atomstream.io.edge_tables import (
-    EdgeOptions,
-    EdgeTable,
-    check_no_weight,
-    read_edge_list,
-    weight_attribute,
-)
 from atomstream.io.source import reading
 
 
@@ -42,7 +36,7 @@ class Entries(NamedTuple):
     attributes: Mapping[Any, dict[str, Any]] = {}
 
 
-def entries_of(data: Any, options: EdgeOptions | None = None) -> Entries:
+def entries_of(data: Any, options: edge_tables.EdgeOptions | None = None) -> Entries:
     """Return the matrix and the labels of a network, and whether it is directed.
 
     Parameters
@@ -55,7 +49,7 @@ def entries_of(data: Any, options: EdgeOptions | None = None) -> Entries:
     ValueError
         For data that are not a network; the message says what is needed.
     """
-    options = options or EdgeOptions()
+    options = options or edge_tables.EdgeOptions()
     if isinstance(data, str | Path):
         return _from_file(Path(data), options)
     if hasattr(data, "adjacency") and hasattr(data, "nodes"):
@@ -73,30 +67,32 @@ def entries_of(data: Any, options: EdgeOptions | None = None) -> Entries:
             f"The matrix of a network must be square and of real numbers, got shape {matrix.shape} "
             f"of {matrix.dtype}; give edges as a frame, a file or a graph of networkx."
         )
-    check_no_weight(options, "the matrix")
+    edge_tables.check_no_weight(options, "the matrix")
     return Entries(matrix, range(matrix.shape[0]), None)
 
 
-def _from_file(path: Path, options: EdgeOptions) -> Entries:
+def _from_file(path: Path, options: edge_tables.EdgeOptions) -> Entries:
     path.stat()  # what is not there stays a FileNotFoundError
     name = path.name.lower().removesuffix(".gz")
     with reading(str(path)):
         if name.endswith((".npz", ".mtx")):
-            check_no_weight(options, str(path))
+            edge_tables.check_no_weight(options, str(path))
             matrix = sp.load_npz(path) if name.endswith(".npz") else read_matrix_market(path)
             return Entries(matrix, range(matrix.shape[0]), None)
         if name.endswith((".gml", ".graphml")):
             nx = library("networkx", "Graphs")
             read = nx.read_gml if name.endswith(".gml") else nx.read_graphml
             return _from_graph(read(path), options, str(path))
-        return _from_table(read_edge_list(path, options), options)
+        return _from_table(edge_tables.read_edge_list(path, options), options)
 
 
-def _from_graph(graph: Any, options: EdgeOptions, what: str) -> Entries:
+def _from_graph(graph: Any, options: edge_tables.EdgeOptions, what: str) -> Entries:
     nx = library("networkx", "Graphs")
     if not len(graph):
         raise InputError(f"{what[0].upper()}{what[1:]} has no edges.")
-    weight = weight_attribute((data for *_, data in graph.edges(data=True)), options, what)
+    weight = edge_tables.weight_attribute(
+        (data for *_, data in graph.edges(data=True)), options, what
+    )
     try:
         matrix = nx.to_scipy_sparse_array(graph, weight=weight, format="csr", dtype=np.float64)
     except (nx.NetworkXError, TypeError, ValueError) as error:
@@ -105,11 +101,11 @@ def _from_graph(graph: Any, options: EdgeOptions, what: str) -> Entries:
     return Entries(matrix, list(graph.nodes), bool(graph.is_directed()), attributes)
 
 
-def _from_frame(frame: Any, options: EdgeOptions) -> Entries:
+def _from_frame(frame: Any, options: edge_tables.EdgeOptions) -> Entries:
     names = [str(name) for name in frame.columns]
     columns = [[*map(_plain, frame[name].to_list())] for name in frame.columns]
     place = "Row {} of the frame (counted from 0)".format
-    return _from_table(EdgeTable("the frame", names, columns, place), options)
+    return _from_table(edge_tables.EdgeTable("the frame", names, columns, place), options)
 
 
 def _plain(value: Any) -> Any:
@@ -117,7 +113,7 @@ def _plain(value: Any) -> Any:
     return None if type(value).__name__ == "NAType" else value
 
 
-def _from_table(table: EdgeTable, options: EdgeOptions) -> Entries:
+def _from_table(table: edge_tables.EdgeTable, options: edge_tables.EdgeOptions) -> Entries:
     """Return the matrix of edges as they are listed, and the nodes in order of appearance."""
     tails, heads, weights = table.edges(options)
     places: dict[Any, int] = {}

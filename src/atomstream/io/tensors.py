@@ -14,19 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
-from atomstream.io import arrays
+from atomstream.io import arrays, source
 from atomstream.io.inputs import check_axes, open_inputs, reader_of
 from atomstream.io.lines import chosen
-from atomstream.io.source import (
-    Block,
-    InputOptions,
-    Source,
-    check_numeric,
-    existing,
-    files_of,
-    need,
-    reading,
-)
 
 NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
 NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files
@@ -51,7 +41,7 @@ class _Named:
     labels: tuple[NDArray | None, ...]
 
 
-class Tensor(Source):
+class Tensor(source.Source):
     """Samples that are tensors, each flattened to a row.
 
     Attributes
@@ -69,7 +59,7 @@ class Tensor(Source):
     shape: tuple[int, ...]
 
     def __init__(
-        self, rows: Source, shape: tuple[int, ...], axis: int, named: _Named | None
+        self, rows: source.Source, shape: tuple[int, ...], axis: int, named: _Named | None
     ) -> None:
         self.name, self.n_rows, self.n_features = rows.name, rows.n_rows, rows.n_features
         self.shape, self.files, self._rows = shape, rows.files, rows
@@ -77,7 +67,7 @@ class Tensor(Source):
         self.labels = None if named is None else _without(named.labels, axis)
         self.sample_labels = None if named is None else named.labels[axis]
 
-    def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
+    def _blocks(self, start: int, epoch: int) -> Iterator[source.Block]:
         """Yield blocks of samples, dense or CSR."""
         return self._rows.blocks(start, epoch)
 
@@ -113,7 +103,7 @@ def open_tensor(
     InputError
         A sentence for each thing that can be wrong with a tensor.
     """
-    path = existing(path)
+    path = source.existing(path)
     ending = next((ending for ending in KINDS if path.name.lower().endswith(ending)), None)
     if ending is None and reader_of(path) is None:
         raise InputError(f"{path} ends like no tensor; known endings are {', '.join(KINDS)}.")
@@ -121,7 +111,7 @@ def open_tensor(
         raise InputError(f"{path} is a folder, needed is a file.")
     if columns and ending != ".parquet":
         raise InputError(f"--columns chooses columns of Parquet files, {path} is none.")
-    with reading(str(path)):
+    with source.reading(str(path)):
         return KINDS.get(ending or "", _rows)(path, _Wanted(key, axis, columns, known))
 
 
@@ -137,7 +127,7 @@ def _npz(path: Path, wanted: _Wanted) -> Tensor:
 
 def _rows(path: Path, wanted: _Wanted) -> Tensor:
     """Open a file by the reader of rows that its ending has, such as one of the user."""
-    options = InputOptions(key=wanted.key)
+    options = source.InputOptions(key=wanted.key)
     rows = open_inputs([str(path)], options)[0]
     shape = (rows.n_rows or 0, *(rows.shape or (rows.n_features,)))
     # The first axis streams; for another one the array is read whole and turned.
@@ -190,7 +180,7 @@ def _labelled(path: Path, wanted: _Wanted, opened: Callable[[Any], Any]) -> Tens
 
 def _dense(path: Path, array: Any, wanted: _Wanted, named: _Named | None = None) -> Tensor:
     axis = _axis(path, tuple(array.shape), named, wanted.axis)
-    rows = arrays.Sliced(array, path, files_of(path), (axis,))
+    rows = arrays.Sliced(array, path, source.files_of(path), (axis,))
     return Tensor(rows, _without(tuple(array.shape), axis), axis, named)
 
 
@@ -229,7 +219,7 @@ def _parquet(path: Path, wanted: _Wanted) -> Tensor:
     *ends, last = names
     table = pq.read_table(path, columns=names)
     values = table[last].to_numpy()
-    check_numeric(values.dtype, f"Column {last!r} of {path}")
+    source.check_numeric(values.dtype, f"Column {last!r} of {path}")
     known = list(wanted.known or ())
     axis = _axis(path, (0,) * len(ends), _Named(tuple(ends), ()), wanted.axis)
     coords, labels = [], []
@@ -258,7 +248,7 @@ def _stored(
 ) -> Tensor:
     """Return listed entries as sparse rows; entries of one place are added up."""
     axis = _axis(path, shape, named, wanted.axis)
-    check_numeric(data.dtype, str(path))
+    source.check_numeric(data.dtype, str(path))
     inner = _without(shape, axis)
     if not all(shape):
         raise InputError(f"{path} is empty: its shape is {shape}.")
@@ -266,7 +256,7 @@ def _stored(
     columns = np.ravel_multi_index(_without(tuple(coords), axis), inner)
     size = int(np.prod(inner, dtype=np.int64))
     # Coordinates, their sorted copy, and the rows made of them.
-    need(40 * len(data) + 16 * shape[axis], str(path))
+    source.need(40 * len(data) + 16 * shape[axis], str(path))
     rows = sp.csr_array((data, (coords[axis], columns)), shape=(shape[axis], size))
     return Tensor(arrays.Sliced(rows, path, [path]), inner, axis, named)
 

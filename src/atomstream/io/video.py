@@ -16,18 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
 from atomstream.exceptions import InputError
+from atomstream.io import source
 from atomstream.io.images import LUMA, is_color, load_image
 from atomstream.io.inputs import images_in, open_inputs
-from atomstream.io.source import (
-    Input,
-    InputOptions,
-    Source,
-    existing,
-    files_of,
-    need,
-    reading,
-    row_blocks,
-)
 
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts
@@ -85,7 +76,7 @@ def as_array(video: Any, *, grey: bool = False) -> NDArray:
         # As it is: a memory map of a large video is never read whole.
         if not (grey and len(video.shape) == 4):
             if not isinstance(video, np.ndarray):
-                need(2 * video.dtype.itemsize * math.prod(video.shape), "The video")
+                source.need(2 * video.dtype.itemsize * math.prod(video.shape), "The video")
             return np.asanyarray(video)
     return _stacked(as_frames(video, grey=grey), n_frames_of(video), "The video")
 
@@ -104,7 +95,7 @@ def n_frames_of(video: Any) -> int | None:
     return len(video) if isinstance(video, Sized) else None
 
 
-class Video(Input):
+class Video(source.Input):
     """A video on disk that is learned from: its frames from any position on, or all of them.
 
     Parameters
@@ -144,7 +135,7 @@ class Video(Input):
         InputError
             Where the video turns out to be damaged.
         """
-        with reading(self.name):
+        with source.reading(self.name):
             yield from self._images(start)
 
     def whole(self) -> NDArray:
@@ -152,7 +143,7 @@ class Video(Input):
         path = self.files[0]
         # Mapped, not read: rows of pixels are taken from it block by block.
         if path.name.lower().endswith(".npy"):
-            with reading(self.name):
+            with source.reading(self.name):
                 return np.load(path, mmap_mode="r", allow_pickle=False)
         return _stacked(self.images(0), self.n_frames, self.name)
 
@@ -176,13 +167,13 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
     InputError
         A sentence for each thing that can be wrong with a video.
     """
-    path = existing(path)
+    path = source.existing(path)
     low = path.name.lower()
     ending = next((ending for ending in (*ARRAYS, *STACKS, *CODED) if low.endswith(ending)), None)
-    with reading(str(path)):
+    with source.reading(str(path)):
         # Before folders, for a Zarr store is one.
         if ending in ARRAYS:
-            return _array(path, open_inputs([str(path)], InputOptions(key=key))[0])
+            return _array(path, open_inputs([str(path)], source.InputOptions(key=key))[0])
         if path.is_dir():
             return _folder(path, grey)
         if ending is None:
@@ -198,7 +189,7 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
         return Video(str(path), [path], lambda start: _from_file(path, start), n_frames)
 
 
-def _array(path: Path, rows: Source) -> Video:
+def _array(path: Path, rows: source.Source) -> Video:
     """Return an array on disk as a video."""
     shape = (rows.n_rows or 0, *(rows.shape or (rows.n_features,)))
     if len(shape) not in (3, 4):
@@ -210,7 +201,7 @@ def _array(path: Path, rows: Source) -> Video:
         for block in rows.blocks(start, 0):
             yield from block.X.reshape(-1, *shape[1:])
 
-    return Video(rows.name, files_of(path), images, shape[0])
+    return Video(rows.name, source.files_of(path), images, shape[0])
 
 
 def _folder(path: Path, grey: bool) -> Video:
@@ -258,7 +249,7 @@ def _check_video(shape: tuple[int, ...]) -> None:
 def _by_blocks(video: Any) -> Iterator[NDArray]:
     """Yield the frames of an array; stores that are read by chunks give several at a time."""
     n_bytes = video.dtype.itemsize * math.prod(video.shape[1:])
-    for rows in row_blocks(video.shape[0], 0, n_bytes):
+    for rows in source.row_blocks(video.shape[0], 0, n_bytes):
         yield from np.asarray(video[rows])
 
 
@@ -271,7 +262,8 @@ def _stacked(images: Iterable[NDArray], n_frames: int | None, name: str) -> NDAr
                 f"Frame {number} of {name} is of shape {image.shape}, the first one of "
                 f"{found[0].shape}."
             )
-        need(2 * image.nbytes * max(number + 1, n_frames or 1), name)  # once apart, once together
+        n_frames_held = max(number + 1, n_frames or 1)
+        source.need(2 * image.nbytes * n_frames_held, name)  # once apart, once together
         found.append(image)
     return np.stack(found)
 
@@ -283,7 +275,7 @@ def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:
         if not isinstance(image, str | os.PathLike):
             yield np.asarray(image)
             continue
-        path = existing(image)
+        path = source.existing(image)
         if color is None:
             color = not grey and is_color(path)
         yield load_image(path, color=color)
@@ -295,13 +287,13 @@ def _from_file(path: Path, start: int = 0) -> Iterator[Any]:
         yield from _pages(path, start)
         return
     iio = library("imageio.v3", "Videos")
-    with reading(str(path)):
+    with source.reading(str(path)):
         yield from islice(iio.imiter(path), start, None)
 
 
 def _pages(path: Path, start: int) -> Iterator[NDArray]:
     """Yield the pages of a TIFF file; those before the first one wanted are not decoded."""
-    with reading(str(path)), library("PIL.Image", "Images").open(path) as image:
+    with source.reading(str(path)), library("PIL.Image", "Images").open(path) as image:
         for number in range(start, getattr(image, "n_frames", 1)):
             image.seek(number)
             yield np.asarray(image.convert("RGB") if image.mode == "P" else image)

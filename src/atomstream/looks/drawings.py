@@ -10,22 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import plural
 from atomstream.base.extras import library
-from atomstream.looks.canvas import (
-    BLUE,
-    IMAGE,
-    ORANGE,
-    SIGNED,
-    TEXT,
-    TICK,
-    Fitted,
-    empty,
-    heading,
-    labelled,
-    most_important,
-    panels,
-    plain,
-    shown,
-)
+from atomstream.looks import canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +24,7 @@ DECADE = 10
 
 
 def atoms_data(
-    model: Fitted, shape: tuple[int, ...], order: str = "importance"
+    model: canvas.Fitted, shape: tuple[int, ...], order: str = "importance"
 ) -> tuple[NDArray, NDArray]:
     """Return what `atoms` draws: atoms as images, and shares of the code.
 
@@ -63,7 +48,7 @@ def atoms_data(
             f"shape={shape!r} has {np.prod(shape)} entries, the atoms have {n_features}."
         )
     # All of them: patches are small enough.
-    drawn = shown(model, None, order)
+    drawn = canvas.shown(model, None, order)
     rows = _atoms(model)[drawn]
     low, high = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
     flat = (rows - low) / np.where(high > low, high - low, 1)
@@ -71,7 +56,7 @@ def atoms_data(
 
 
 def atoms(
-    model: Fitted, shape: tuple[int, ...], *, n_columns: int = 10, order: str = "importance"
+    model: canvas.Fitted, shape: tuple[int, ...], *, n_columns: int = 10, order: str = "importance"
 ) -> Figure:
     """Draw the atoms in a grid, with their numbers and shares of the code.
 
@@ -87,27 +72,28 @@ def atoms(
     images, shares = atoms_data(model, shape, order)
     n_columns = min(n_columns, len(images))
     n_rows = -(-len(images) // n_columns)
-    figure = empty(0.9 * n_columns, 1.08 * n_rows)
+    figure = canvas.empty(0.9 * n_columns, 1.08 * n_rows)
     grid = figure.subplots(n_rows, n_columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    drawn = zip(grid.flat, shown(model, None, order), images, shares, strict=False)
+    drawn = zip(grid.flat, canvas.shown(model, None, order), images, shares, strict=False)
     for axes, atom, image, share in drawn:
-        axes.imshow(image, cmap=IMAGE, vmin=0, vmax=1, interpolation="nearest")
-        axes.set_title(f"{atom}: {100 * share:.1f} %", y=-0.28, fontsize=TICK)  # no room for a word
+        axes.imshow(image, cmap=canvas.IMAGE, vmin=0, vmax=1, interpolation="nearest")
+        # There is no room for a word.
+        axes.set_title(f"{atom}: {100 * share:.1f} %", y=-0.28, fontsize=canvas.TICK)
     return figure
 
 
 def curves_data(
-    model: Fitted, n_atoms: int = 20, order: str = "importance"
+    model: canvas.Fitted, n_atoms: int = 20, order: str = "importance"
 ) -> tuple[NDArray, NDArray]:
     """Return what `curves` draws: the most important atoms, and their shares of the code."""
-    drawn = shown(model, n_atoms, order)
+    drawn = canvas.shown(model, n_atoms, order)
     return _atoms(model)[drawn], model.importance_[drawn]
 
 
 def curves(
-    model: Fitted, *, n_atoms: int = 20, n_columns: int = 4, order: str = "importance"
+    model: canvas.Fitted, *, n_atoms: int = 20, n_columns: int = 4, order: str = "importance"
 ) -> Figure:
     """Draw the most important atoms as curves over the features.
 
@@ -120,19 +106,19 @@ def curves(
         "similarity" draws the same atoms so that neighbours are alike.
     """
     rows, shares = curves_data(model, n_atoms, order)
-    grid, figure = panels(len(rows), n_columns, 2.6, 1.5)
+    grid, figure = canvas.panels(len(rows), n_columns, 2.6, 1.5)
     for axes, atom, row, share in zip(
-        grid, shown(model, n_atoms, order), rows, shares, strict=True
+        grid, canvas.shown(model, n_atoms, order), rows, shares, strict=True
     ):
-        axes.plot(row, color=BLUE, linewidth=1)
-        axes.set_title(heading(atom, share), fontsize=TEXT)
+        axes.plot(row, color=canvas.BLUE, linewidth=1)
+        axes.set_title(canvas.heading(atom, share), fontsize=canvas.TEXT)
         axes.margins(x=0)
-    figure.supxlabel("feature, from 0", fontsize=TEXT)
+    figure.supxlabel("feature, from 0", fontsize=canvas.TEXT)
     return figure
 
 
 def bars_data(
-    model: Fitted,
+    model: canvas.Fitted,
     names: Sequence[str] | None = None,
     n_atoms: int = 12,
     n_features: int = 8,
@@ -144,7 +130,7 @@ def bars_data(
     """
     names = getattr(model, "feature_names_in_", None) if names is None else names
     drawn = []
-    for atom in shown(model, n_atoms, order):
+    for atom in canvas.shown(model, n_atoms, order):
         row = _atoms(model)[atom]
         # Signed entries count by their size.
         top = np.argsort(-np.abs(row), kind="stable")[:n_features]
@@ -154,7 +140,7 @@ def bars_data(
 
 
 def bars(
-    model: Fitted,
+    model: canvas.Fitted,
     names: Sequence[str] | None = None,
     *,
     n_atoms: int = 12,
@@ -177,14 +163,16 @@ def bars(
         "similarity" draws the same atoms so that neighbours are alike.
     """
     drawn = bars_data(model, names, n_atoms, n_features, order)
-    grid, figure = panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
-    numbers = shown(model, n_atoms, order)
+    grid, figure = canvas.panels(len(drawn), n_columns, 3.4, 0.35 + 0.19 * len(drawn[0][0]))
+    numbers = canvas.shown(model, n_atoms, order)
     for axes, atom, (labels, values, share) in zip(grid, numbers, drawn, strict=True):
-        colours = [BLUE if value >= 0 else ORANGE for value in values]
+        colours = [canvas.BLUE if value >= 0 else canvas.ORANGE for value in values]
         axes.barh(range(len(values)), values, color=colours)
-        axes.set_yticks(range(len(values)), [plain(label) for label in labels], fontsize=TICK)
+        axes.set_yticks(
+            range(len(values)), [canvas.plain(label) for label in labels], fontsize=canvas.TICK
+        )
         axes.invert_yaxis()
-        axes.set_title(heading(atom, share), fontsize=TEXT)
+        axes.set_title(canvas.heading(atom, share), fontsize=canvas.TEXT)
     return figure
 
 
@@ -228,27 +216,31 @@ def triples(
     X, X_hat, error = triples_data(model, rows, n_rows)
     if shape is not None:
         return _image_triples(X, X_hat, error, shape)
-    grid, figure = panels(len(X), 2, 5.2, 1.5)
+    grid, figure = canvas.panels(len(X), 2, 5.2, 1.5)
     few = X.shape[1] <= MAX_BARS
     for axes, sample, rebuilt in zip(grid, X, X_hat, strict=True):
         if few:
             axes.bar(range(len(sample)), np.nan_to_num(sample), color="0.8", label="sample")
-            axes.plot(rebuilt, "o", color=ORANGE, markersize=4, label="reconstruction")
+            axes.plot(rebuilt, "o", color=canvas.ORANGE, markersize=4, label="reconstruction")
         else:
             axes.plot(sample, color="0.3", linewidth=1.6, label="sample")
-            axes.plot(rebuilt, color=ORANGE, linewidth=0.9, label="reconstruction")
+            axes.plot(rebuilt, color=canvas.ORANGE, linewidth=0.9, label="reconstruction")
             axes.margins(x=0)
         if few and names is not None:
-            listed = [plain(name, 10) for name in names]
+            listed = [canvas.plain(name, 10) for name in names]
             axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
     handles, texts = grid[0].get_legend_handles_labels()
-    style: dict[str, Any] = {"frameon": False, "fontsize": TEXT, "loc": "outside upper center"}
+    style: dict[str, Any] = {
+        "frameon": False,
+        "fontsize": canvas.TEXT,
+        "loc": "outside upper center",
+    }
     figure.legend(handles, texts, ncols=2, **style)
     return figure
 
 
 def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int, ...]) -> Figure:
-    figure = empty(1.2 * len(X) + 0.6, 4.0)
+    figure = canvas.empty(1.2 * len(X) + 0.6, 4.0)
     grid = figure.subplots(3, len(X), squeeze=False)
     for axes in grid.flat:
         axes.set(xticks=[], yticks=[])
@@ -257,24 +249,24 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
         span = max(high - low, TINY)
         for axes, image in zip(grid[:, column], (sample, rebuilt), strict=False):
             # Sample and reconstruction on the scale of the sample, so that they can be compared.
-            shown = np.clip((image - low) / span, 0, 1).reshape(shape)
-            axes.imshow(shown, cmap=IMAGE, vmin=0, vmax=1)
+            clipped = np.clip((image - low) / span, 0, 1).reshape(shape)
+            axes.imshow(clipped, cmap=canvas.IMAGE, vmin=0, vmax=1)
         flat = lacking.reshape(shape)
         if len(shape) == 3:  # draw the channel with the largest error, with its sign
             worst = np.abs(flat).argmax(axis=2)[:, :, None]
             flat = np.take_along_axis(flat, worst, axis=2)[:, :, 0]
-        grid[2, column].imshow(flat, cmap=SIGNED, vmin=-span / 2, vmax=span / 2)
+        grid[2, column].imshow(flat, cmap=canvas.SIGNED, vmin=-span / 2, vmax=span / 2)
     for axes, title in zip(grid[:, 0], ("sample", "reconstruction", "error"), strict=True):
-        axes.set_ylabel(title, fontsize=TEXT)
+        axes.set_ylabel(title, fontsize=canvas.TEXT)
     return figure
 
 
 def mask(found: NDArray) -> Figure:
     """Draw which entries are marked, a sample in each line."""
-    figure = empty(6.4, 2.8)
+    figure = canvas.empty(6.4, 2.8)
     axes = figure.subplots()
     axes.imshow(found, cmap="gray_r", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-    labelled(axes, xlabel="feature", ylabel="row")
+    canvas.labelled(axes, xlabel="feature", ylabel="row")
     return figure
 
 
@@ -310,24 +302,24 @@ def objective(history: History, *, unit: str = "sample") -> Figure:
         What a sample is called: "row", "patch".
     """
     n_samples, values, smooth = objective_data(history)
-    figure = empty(7, 3.6)
+    figure = canvas.empty(7, 3.6)
     axes = figure.subplots()
     axes.plot(n_samples, values, color="0.75", linewidth=0.8, label="batch, before its update")
-    axes.plot(n_samples, smooth, color=BLUE, linewidth=2, label="mean of the last sixth")
+    axes.plot(n_samples, smooth, color=canvas.BLUE, linewidth=2, label="mean of the last sixth")
     axes.set_xscale("log")
     ticker = library("matplotlib.ticker", "Pictures")
     axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
     axes.xaxis.set_minor_formatter(ticker.NullFormatter())
-    labelled(axes, xlabel=f"{plural(unit)} seen", ylabel=f"mean objective per {unit}")
+    canvas.labelled(axes, xlabel=f"{plural(unit)} seen", ylabel=f"mean objective per {unit}")
     if values.max() > DECADE * values.min() > 0:
         axes.set_yscale("log")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False, fontsize=TEXT)
+    axes.legend(frameon=False, fontsize=canvas.TEXT)
     return figure
 
 
-def _atoms(model: Fitted) -> NDArray:
+def _atoms(model: canvas.Fitted) -> NDArray:
     """Return the atoms as rows; tensors are flattened."""
     return model.components_.reshape(len(model.components_), -1)
 
@@ -348,7 +340,7 @@ def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float
         others together.
     """
     drawn = []
-    for atom in most_important(model):
+    for atom in canvas.most_important(model):
         found = model.explain(int(atom), top)
         shares = np.array([part.share for part in found])
         drawn.append(([str(part.id) for part in found], shares, max(0.0, 1 - float(shares.sum()))))
@@ -366,16 +358,18 @@ def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> Figure:
     n_columns : int, default=3
     """
     drawn = parts_data(model, top)
-    grid, figure = panels(
+    grid, figure = canvas.panels(
         len(drawn), n_columns, 3.2, 0.6 + 0.19 * min(top, max(len(ids) for ids, _, _ in drawn))
     )
-    order = most_important(model)
+    order = canvas.most_important(model)
     for axes, atom, (ids, shares, rest) in zip(grid, order, drawn, strict=True):
-        axes.barh(range(len(shares)), 100 * shares, color=BLUE)
-        axes.set_yticks(range(len(shares)), [plain(name) for name in ids], fontsize=TICK)
+        axes.barh(range(len(shares)), 100 * shares, color=canvas.BLUE)
+        axes.set_yticks(
+            range(len(shares)), [canvas.plain(name) for name in ids], fontsize=canvas.TICK
+        )
         axes.set_ylim(top - 0.5, -0.5)
         others = f", others {100 * rest:.0f} %" if rest > 0.005 else ""
-        axes.set_title(f"atom {atom}{others}", fontsize=TEXT)
+        axes.set_title(f"atom {atom}{others}", fontsize=canvas.TEXT)
     for axes in grid[-n_columns:]:
-        axes.set_xlabel("share in the atom, %", fontsize=TICK)
+        axes.set_xlabel("share in the atom, %", fontsize=canvas.TICK)
     return figure

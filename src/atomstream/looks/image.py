@@ -16,19 +16,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.images import load_image
 from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.io.source import naming_source
-from atomstream.looks import drawings, report
-from atomstream.looks.canvas import (
-    HEAD,
-    IMAGE,
-    SIGNED,
-    TEXT,
-    Fitted,
-    colour,
-    empty,
-    most_important,
-    panels,
-    plain,
-)
+from atomstream.looks import canvas, drawings, report
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
@@ -134,7 +122,7 @@ def comparison_data(
         image = as_image(picture, holes=True)
         unknown = original is None or np.isnan(image).any()
         quality = "" if unknown else f", {psnr(drawn[0][1], image):.1f} dB"
-        drawn.append((plain(name) + quality, image))
+        drawn.append((canvas.plain(name) + quality, image))
     return [(title, np.clip(np.nan_to_num(image) / white(image), 0, 1)) for title, image in drawn]
 
 
@@ -153,17 +141,17 @@ def comparison(
     """
     drawn = comparison_data(pictures, original)
     height, width = drawn[0][1].shape[:2]
-    grid, figure = panels(len(drawn), n_columns, 2.6, 2.6 * height / width + 0.3)
+    grid, figure = canvas.panels(len(drawn), n_columns, 2.6, 2.6 * height / width + 0.3)
     for axes, (title, image) in zip(grid, drawn, strict=True):
-        axes.imshow(image, cmap=IMAGE, vmin=0, vmax=1)
+        axes.imshow(image, cmap=canvas.IMAGE, vmin=0, vmax=1)
         axes.set(xticks=[], yticks=[])
-        axes.set_title(title, fontsize=TEXT)
+        axes.set_title(title, fontsize=canvas.TEXT)
     return figure
 
 
 def spins_data(
     configurations: Sequence[ArrayLike],
-    models: Sequence[Fitted],
+    models: Sequence[canvas.Fitted],
     rebuilt: Sequence[ArrayLike],
     shape: tuple[int, int],
 ) -> list[tuple[NDArray, ...]]:
@@ -172,7 +160,7 @@ def spins_data(
     for spin, model, image in zip(configurations, models, rebuilt, strict=True):
         # A square mosaic of at most 25 atoms.
         side = min(5, int(np.sqrt(len(model.components_))))
-        order = most_important(model)[: side**2]
+        order = canvas.most_important(model)[: side**2]
         atoms = model.components_[order]
         atoms = atoms / np.maximum(atoms.max(axis=1, keepdims=True), 1e-12)
         framed = np.pad(atoms.reshape(-1, *shape), ((0, 0), (1, 1), (1, 1)), constant_values=0.5)
@@ -184,7 +172,7 @@ def spins_data(
 
 def spins(
     configurations: Sequence[ArrayLike],
-    models: Sequence[Fitted],
+    models: Sequence[canvas.Fitted],
     rebuilt: Sequence[ArrayLike],
     shape: tuple[int, int],
     *,
@@ -203,19 +191,19 @@ def spins(
     titles : sequence of str, optional
     """
     columns = spins_data(configurations, models, rebuilt, shape)
-    figure = empty(3.2 * len(columns) + 0.3, 9.6)
+    figure = canvas.empty(3.2 * len(columns) + 0.3, 9.6)
     grid = figure.subplots(3, len(columns), squeeze=False)
     names = ("configuration", "atoms", "reconstruction")
     for place, column in enumerate(columns):
         ends = {"vmin": column[0].min(), "vmax": column[0].max()}
         for axes, image, name in zip(grid[:, place], column, names, strict=True):
             scale = {"vmin": 0, "vmax": 1} if name == "atoms" else ends
-            axes.imshow(image, cmap=IMAGE, interpolation="nearest", **scale)
+            axes.imshow(image, cmap=canvas.IMAGE, interpolation="nearest", **scale)
             axes.set(xticks=[], yticks=[])
             if place == 0:
                 axes.set_ylabel(name)
         if titles is not None:
-            grid[0, place].set_title(titles[place], fontsize=HEAD)
+            grid[0, place].set_title(titles[place], fontsize=canvas.HEAD)
     return figure
 
 
@@ -287,16 +275,16 @@ def material_map(classes: ArrayLike, names: Sequence[str]) -> Figure:
     from matplotlib.patches import Patch
 
     classes, shares = material_map_data(classes, names)
-    colours = [colour(number) for number in range(len(names))]
-    (axes,), figure = panels(1, 1, 4.6, 4.6 * classes.shape[0] / classes.shape[1])
+    colours = [canvas.colour(number) for number in range(len(names))]
+    (axes,), figure = canvas.panels(1, 1, 4.6, 4.6 * classes.shape[0] / classes.shape[1])
     ends = {"vmin": -0.5, "vmax": len(names) - 0.5}
     axes.imshow(classes, cmap=ListedColormap(colours), interpolation="nearest", **ends)
     axes.set(xticks=[], yticks=[])
     entries = [
-        Patch(color=c, label=f"{plain(n)} {100 * s:.0f} %")
+        Patch(color=c, label=f"{canvas.plain(n)} {100 * s:.0f} %")
         for c, (n, s) in zip(colours, shares, strict=True)
     ]
-    figure.legend(handles=entries, loc="outside lower left", frameon=False, fontsize=TEXT)
+    figure.legend(handles=entries, loc="outside lower left", frameon=False, fontsize=canvas.TEXT)
     return figure
 
 
@@ -318,16 +306,16 @@ def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Figure:
     """
     image, approximation, error = reconstruction_data(image, approximation)
     error = error if error.ndim == 2 else error.mean(axis=2)
-    figure = empty(12, 12 / 3 * image.shape[0] / image.shape[1] + 0.6)
+    figure = canvas.empty(12, 12 / 3 * image.shape[0] / image.shape[1] + 0.6)
     left, middle, right = figure.subplots(1, 3)
     shown = {"cmap": "gray", "vmin": image.min(), "vmax": image.max()}
     left.imshow(image, **shown)
     middle.imshow(approximation, **shown)
     # A few wrong pixels at edges would leave the rest of the errors white.
     bound = float(np.quantile(np.abs(error), 0.995)) or 1.0
-    drawn = right.imshow(error, cmap=SIGNED, vmin=-bound, vmax=bound)
+    drawn = right.imshow(error, cmap=canvas.SIGNED, vmin=-bound, vmax=bound)
     figure.colorbar(drawn, ax=right, fraction=0.04, pad=0.02)
     for axes, title in ((left, "original"), (middle, "reconstruction"), (right, "error")):
-        axes.set_title(title, fontsize=HEAD)
+        axes.set_title(title, fontsize=canvas.HEAD)
         axes.axis("off")
     return figure

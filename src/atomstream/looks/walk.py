@@ -10,18 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.extras import library
 from atomstream.domains.walks import Grid
-from atomstream.looks import report
-from atomstream.looks.canvas import (
-    SIGNED,
-    TEXT,
-    TICK,
-    WEIGHT,
-    colour,
-    empty,
-    labelled,
-    panels,
-    write_names,
-)
+from atomstream.looks import canvas, report
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
@@ -152,7 +141,7 @@ def partition_map(
     down, across = grid.steps
     square = np.array([[0, 0], [across, 0], [across, down], [0, down]])
     names, sizes = np.unique(clusters, return_counts=True)
-    colours = np.array([(*colour(number), 1.0) for number in range(len(names))])
+    colours = np.array([(*canvas.colour(number), 1.0) for number in range(len(names))])
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty(len(names), dtype=int)
     # The largest cluster has the first colour, whatever its number.
@@ -165,7 +154,7 @@ def partition_map(
         faces[:, 3] = np.clip(
             0.25 + 0.75 * np.log1p(weight) / np.log1p(np.quantile(weight, 0.9)), 0.25, 1
         )
-    figure = empty(8.2, 7.2)
+    figure = canvas.empty(8.2, 7.2)
     axes = figure.subplots()
     axes.add_collection(
         PolyCollection(corners[:, None] + square, facecolors=faces, edgecolors="none")
@@ -179,11 +168,11 @@ def partition_map(
     margin = 0.05 * (high - low) + [across, down]
     axes.set_xlim(low[0] - margin[0], high[0] + margin[0])
     axes.set_ylim(low[1] - margin[1], high[1] + margin[1])
-    write_names(axes, (places or {}).values(), places or {})
-    labelled(axes, xlabel="longitude", ylabel="latitude")
+    canvas.write_names(axes, (places or {}).values(), places or {})
+    canvas.labelled(axes, xlabel="longitude", ylabel="latitude")
     # A degree of longitude is shorter away from the equator.
     axes.set_aspect(1 / np.cos(np.radians(grid.latitude)))
-    axes.legend(frameon=False, fontsize=TEXT, loc="upper left", bbox_to_anchor=(1.01, 1))
+    axes.legend(frameon=False, fontsize=canvas.TEXT, loc="upper left", bbox_to_anchor=(1.01, 1))
     return figure
 
 
@@ -199,18 +188,20 @@ def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Figure:
     """
     probabilities, shares = np.asarray(probabilities, float), np.asarray(shares, float)
     n = len(probabilities)
-    figure = empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
+    figure = canvas.empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
     axes = figure.subplots()
-    axes.imshow(probabilities, cmap=WEIGHT, vmin=0, vmax=max(float(probabilities.max()), 1e-12))
+    axes.imshow(
+        probabilities, cmap=canvas.WEIGHT, vmin=0, vmax=max(float(probabilities.max()), 1e-12)
+    )
     for i in range(n):
         for j in range(n):
             dark = probabilities[i, j] > 0.6 * probabilities.max()
-            text, colour = f"{100 * probabilities[i, j]:.0f}", "w" if dark else "k"
-            axes.text(j, i, text, ha="center", va="center", fontsize=TICK, color=colour)
+            text, ink = f"{100 * probabilities[i, j]:.0f}", "w" if dark else "k"
+            axes.text(j, i, text, ha="center", va="center", fontsize=canvas.TICK, color=ink)
     axes.set_xticks(range(n))
     axes.set_yticks(range(n), [f"{i} ({100 * share:.0f} %)" for i, share in enumerate(shares)])
     texts = {"xlabel": "to cluster", "ylabel": "from cluster (share of visits)"}
-    labelled(axes, title="of 100 transitions", **texts)
+    canvas.labelled(axes, title="of 100 transitions", **texts)
     return figure
 
 
@@ -272,7 +263,7 @@ def usage_maps(
     n_columns : int, default=4
     """
     atoms, shown, where = usage_maps_data(usages, places, n_atoms)
-    grid, figure = panels(len(atoms), n_columns, 2.4, 1.95)
+    grid, figure = canvas.panels(len(atoms), n_columns, 2.4, 1.95)
     # Points get smaller as they get more, within what can be seen.
     size = float(np.clip(2e4 / max(len(where), 1), 0.5, 14))
     for axes, atom, usage in zip(grid, atoms, shown.T, strict=True):
@@ -284,16 +275,16 @@ def usage_maps(
             *where[order].T,
             c=usage[order],
             s=size,
-            cmap=SIGNED if signed else "viridis",
+            cmap=canvas.SIGNED if signed else "viridis",
             vmin=-top if signed else 0,
             vmax=top,
             linewidths=0,
             rasterized=True,
         )
-        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=TICK)
+        figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=canvas.TICK)
         if names is not None:
             most = order[: -NAMED - 1 : -1].tolist()
-            write_names(axes, [tuple(where[i]) for i in most], [str(names[i]) for i in most])
-        axes.set_title(f"atom {atom}", fontsize=TEXT)
+            canvas.write_names(axes, [tuple(where[i]) for i in most], [str(names[i]) for i in most])
+        axes.set_title(f"atom {atom}", fontsize=canvas.TEXT)
         axes.set(xticks=[], yticks=[], aspect="equal")
     return figure

@@ -23,12 +23,7 @@ from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
 from atomstream.looks.tensor import axes_of, in_samples, label_text, labels_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.tasks._passes import (
-    MAX_PASSES,
-    ROWS_TO_LEARN,
-    PassesTask,
-    settle_option,
-)
+from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask, settle_option
 from atomstream.updates import LoadingSweep
 
 JUDGED = 256  # samples that the figures are measured on, at most

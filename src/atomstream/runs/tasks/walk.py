@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.base.parameters import number, one_of, whole
-from atomstream.domains.walks import Grid
-from atomstream.domains.walks.trips import (
-    busy_cells,
-    read_positions,
-    read_states,
-    write_partition,
-)
+from atomstream.domains.walks import Grid, trips
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
 from atomstream.io.source import InputFile
@@ -135,7 +129,7 @@ class WalkTask(Task):
         # A pass begins a new walk: the step from the last state to the first one never happened.
         if not start:
             self.model.begin_walk()
-        for states in read_states(self.sources[0].path, start):
+        for states in trips.read_states(self.sources[0].path, start):
             self.model.partial_fit(states)
             # After each block, and not at the end: the run rests here.
             self._at = (self._at[0], self._at[1] + len(states))
@@ -164,12 +158,12 @@ class WalkTask(Task):
     def _positions(self, start: int) -> Iterator[NDArray]:
         settings = self.settings
         columns = (*settings.origin, *settings.destination)
-        return read_positions(settings.inputs[0], columns, start, settings.decimal)
+        return trips.read_positions(settings.inputs[0], columns, start, settings.decimal)
 
     def _count_cells(self) -> None:
         """Lay the grid, and find the cells with enough trip ends."""
         least = self.settings.min_count
-        self.grid, self.kept = busy_cells(self._positions(0), self.settings.cell, least)
+        self.grid, self.kept = trips.busy_cells(self._positions(0), self.settings.cell, least)
         if len(self.kept) < 2:
             raise InputError(
                 f"{self.settings.inputs[0]} meets {len(self.kept)} cells "
@@ -192,7 +186,7 @@ class WalkTask(Task):
             yield from ((origins, destinations) for _, origins, destinations in self._trips(0))
             return
         last = np.empty(0)
-        for states in read_states(self.sources[0].path, 0):
+        for states in trips.read_states(self.sources[0].path, 0):
             # The step from one block to the next is a transition too.
             walk = np.concatenate([last, states]) if len(last) else states
             last = walk[-1:]
@@ -208,7 +202,7 @@ class WalkTask(Task):
         leaving = self._leaving(labels)
         lumpability = lumpability_of(leaving, labels)  # may refuse, and then nothing is written
         visits = self.model.visits_.sum(axis=0)
-        write_partition(folder, list(self.model.states_), labels, visits, self.grid)
+        trips.write_partition(folder, list(self.model.states_), labels, visits, self.grid)
         return {"going": leaving, "lumpability": lumpability}
 
     def _leaving(self, labels: NDArray) -> NDArray:
