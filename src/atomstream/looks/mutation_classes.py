@@ -69,10 +69,7 @@ PAIRS = "AC AT CC CG CT GC TA TC TG TT"
 LENGTHS = "DC1 DT1 IC1 IT1 DR2 DR3 DR4 DR5 IR2 IR3 IR4 IR5 DM2 DM3 DM4 DM5"
 # Colours of the pages of COSMIC for substitutions, of SigProfilerPlotting for the others.
 KINDS = (
-    Kind(
-        _substitution,
-        _classes(BASES, BASES, "#1EBFF0 #050708 #E62725 #CBCACB #A1CF64 #EDC8C5"),
-    ),
+    Kind(_substitution, _classes(BASES, BASES, "#1EBFF0 #050708 #E62725 #CBCACB #A1CF64 #EDC8C5")),
     Kind(
         _doublet,
         _classes(

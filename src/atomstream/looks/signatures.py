@@ -106,9 +106,7 @@ class SignaturesLook(ConsensusLook):
         return {"inputs": report.inputs(record), "table": of}
 
 
-def mutation_profiles_data(
-    table: signatures.ChannelTable,
-) -> tuple[NDArray, list[str], NDArray]:
+def mutation_profiles_data(table: signatures.ChannelTable) -> tuple[NDArray, list[str], NDArray]:
     """Return what `mutation_profiles` draws: shares, labels of the channels, their classes.
 
     Returns

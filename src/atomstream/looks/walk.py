@@ -45,11 +45,7 @@ class WalkLook(Look):
 
     def table(self, record: Record, most: int | None = None) -> Table:
         """Return states, share of the visits, and share of transitions that stay, of clusters."""
-        heads = {
-            "states": "states",
-            "visits_share": "share of visits",
-            "stays": "stays",
-        }
+        heads = {"states": "states", "visits_share": "share of visits", "stays": "stays"}
         # A model in memory may not have been partitioned.
         if getattr(record.model, "partition_", None) is None:
             return Table("cluster", heads)
