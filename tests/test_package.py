@@ -82,7 +82,7 @@ def test_a_model_of_rows_loads_at_most_a_hundred_modules():
 @pytest.mark.slow
 def test_a_run_on_rows_loads_at_most_132_modules(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((100, 4)))
-    words = ["learn", str(tmp_path / "x.npy"), "--out", str(tmp_path / "run"), "--atoms", "2"]
+    words = ["learn", str(tmp_path / "x.npy"), "--out", str(tmp_path / "run"), "--epochs", "1"]
     code = f"import sys; from atomstream.cli import main; assert main({words!r}) == 0\n"
     code += "print(len([name for name in sys.modules if name.startswith('atomstream')]))"
     assert int(run(code).splitlines()[-1]) <= 132
