@@ -4,14 +4,5 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules={
-        "cells",
-        "images",
-        "networks",
-        "series",
-        "signatures",
-        "tensors",
-        "text",
-        "walks",
-    },
+    submodules={"cells", "images", "networks", "series", "signatures", "tensors", "text", "walks"},
 )

@@ -15,20 +15,11 @@ from atomstream.base.matrices import Samples
 from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
+from atomstream.estimators import _validation
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
 from atomstream.estimators._settling import Settling
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
-from atomstream.estimators._validation import (
-    check_settings,
-    check_size,
-    check_start,
-    check_weights,
-    cut,
-    in_scale,
-    row_ids,
-    warn_of_schedule,
-)
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
 from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary, inside
@@ -151,9 +142,9 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         model
             With empty memory and the clock at 0.
         """
-        atoms = check_start(components)
+        atoms = _validation.check_start(components)
         model = cls(**{"n_components": len(atoms), "init": atoms, **params})
-        check_size(model, len(atoms))
+        _validation.check_size(model, len(atoms))
         model.n_features_in_ = atoms.shape[1]
         model._begin()
         model._start(Rows(atoms.copy()))
@@ -175,11 +166,11 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
 
     def _check_settings(self) -> None:
         """Refuse parameters out of range."""
-        check_settings(self)
+        _validation.check_settings(self)
 
     def _check_change(self, algorithm: Algorithm) -> None:
         """Refuse parameters that a run cannot change."""
-        check_size(self, self.state_.dictionary.shape[0])
+        _validation.check_size(self, self.state_.dictionary.shape[0])
         loss = algorithm.objective.loss
         learned = self._learner.loss
         kind, known = type(algorithm.statistics.start(1, 1, loss)), type(self.state_.memory)
@@ -193,7 +184,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         """Return a new learner: an empty clock, a fresh source of randomness, no dictionary yet."""
         algorithm = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(algorithm.coder, self.TOLERANCE))
-        warn_of_schedule(self.schedule, clock.schedule)
+        _validation.warn_of_schedule(self.schedule, clock.schedule)
         self._learner = Learner(clock, generator(self.random_state))
         self._learner.assemble(algorithm, self._settings())
         return self._learner
@@ -207,7 +198,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
                 self._check_change(algorithm)
             schedule = self._schedule()
             if schedule != run.clock.schedule:
-                warn_of_schedule(self.schedule, schedule)
+                _validation.warn_of_schedule(self.schedule, schedule)
             run.clock.schedule = schedule
             run.clock.accuracy = resolve_tolerance(algorithm.coder, self.TOLERANCE)
             run.assemble(algorithm, settings)
@@ -222,7 +213,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
         """Return what is known of each row; ``y`` and ``ids`` are for models that use them."""
-        return {"weights": weights, "ids": row_ids(data, data.shape[0], position, ids)}
+        return {"weights": weights, "ids": _validation.row_ids(data, data.shape[0], position, ids)}
 
     def _next_batch(
         self,
@@ -237,7 +228,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         if first:
             self._check_settings()
         rows = self._rows(X, reset=first)
-        weights = None if sample_weight is None else check_weights(sample_weight, rows)
+        weights = None if sample_weight is None else _validation.check_weights(sample_weight, rows)
         run = self._begin() if first else self._updated_learner()
         run.clock.horizon, run.clock.pace = horizon, None
         self._learn_scale(rows, weights)
@@ -254,7 +245,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         with Transaction(self):
             self._check_settings()
             rows, make = self._rows_to_learn(X)
-            weights = check_weights(sample_weight, rows)
+            weights = _validation.check_weights(sample_weight, rows)
             run = self._begin()
             self._learn_whole_scale(rows, weights)
             known = self._row_facts(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
@@ -265,7 +256,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             after = Notifier(self, None if to_the_end else n_batches)
             # The order has a source of its own, so that what else is drawn does not change it.
             order = np.random.default_rng(run.rng.integers(2**63)) if self.shuffle else None
-            batches = cut(rows, known, self.batch_size, n_epochs, order, make)
+            batches = _validation.cut(rows, known, self.batch_size, n_epochs, order, make)
             stopped = self._learn(batches, after, n_rows)
             run.n_iter = -(-run.clock.n_samples // n_rows)
             if to_the_end and not stopped and run.has_state:
@@ -307,7 +298,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             if self._learner.clock.step == 0:
                 self._project_start()
                 batches = iter(batches)
-                first = in_scale(batches, self.algorithm_.objective)
+                first = _validation.in_scale(batches, self.algorithm_.objective)
                 batches = chain(self._first_batches(first, n_rows), batches)
                 if not self._learner.has_state:
                     return False
@@ -357,7 +348,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             parts = self.algorithm_, self._learner.rng
             return first_dictionary(batch, self.n_components, self.init, *parts)
         shape = (self.n_components, batch.X.shape[1])
-        given = check_start(self.init, shape).astype(batch.X.dtype)
+        given = _validation.check_start(self.init, shape).astype(batch.X.dtype)
         return Rows(inside(given, self.algorithm_))
 
     def _project_start(self) -> None:

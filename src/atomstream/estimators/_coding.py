@@ -19,20 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.fields import Field, part
 from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.coders import Codes
+from atomstream.estimators import _given
 from atomstream.estimators._estimator import Estimator, view
-from atomstream.estimators._given import (
-    EntryWeights,
-    as_table,
-    blocks,
-    check_weighs_entries,
-    codes_of,
-    is_labelled,
-    is_stored,
-    like,
-    rows_and_weights,
-    samples_of,
-    with_nan_where_masked,
-)
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
@@ -105,10 +93,10 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows; models of samples that are no rows flatten them first."""
-        rows = check_X(self, as_table(X), reset=reset)
+        rows = check_X(self, _given.as_table(X), reset=reset)
         if reset:
             self.__dict__.pop("axes_", None)
-            if is_labelled(X):
+            if _given.is_labelled(X):
                 from atomstream.domains.tensors import Axes
 
                 self.axes_ = Axes.of(X, None)
@@ -123,17 +111,14 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return observe(X, weights, missing=self.missing, **known)
 
     def _batch(
-        self,
-        X: Samples,
-        mask: ArrayLike | None = None,
-        entry_weight: ArrayLike | None = None,
+        self, X: Samples, mask: ArrayLike | None = None, entry_weight: ArrayLike | None = None
     ) -> Batch:
         """Return samples that are not learned from as a batch."""
-        rows = self._rows(with_nan_where_masked(X, mask, missing=self.missing), reset=False)
+        rows = self._rows(_given.with_nan_where_masked(X, mask, missing=self.missing), reset=False)
         if entry_weight is None:
             return self._to_batch(rows)
-        check_weighs_entries(self.algorithm_)
-        return self._to_batch(rows, EntryWeights(entry_weight).checked(rows.shape))
+        _given.check_weighs_entries(self.algorithm_)
+        return self._to_batch(rows, _given.EntryWeights(entry_weight).checked(rows.shape))
 
     # -- codes
 
@@ -170,14 +155,14 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_is_fitted(self)
         # A mask or weights are cut beside the data only where these are in memory.
         alone = mask is None and entry_weight is None
-        given = map(np.asarray, blocks(X)) if alone and is_stored(X) else [X]
+        given = map(np.asarray, _given.blocks(X)) if alone and _given.is_stored(X) else [X]
         form = sp.csr_array if sparse_output else np.asarray
         parts = [
             form(self._encode(self._batch(part, mask, entry_weight), gap).values) for part in given
         ]
         if len(parts) > 1:
             return sp.csr_array(sp.vstack(parts)) if sparse_output else np.concatenate(parts)
-        return parts[0] if sparse_output else codes_of(X, parts[0], self)
+        return parts[0] if sparse_output else _given.codes_of(X, parts[0], self)
 
     def transform_stream(
         self, batches: Iterable[Any], *, sparse_output: bool = False, column: str | None = None
@@ -197,7 +182,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         ndarray or csr_array of shape (n_samples, n_components)
         """
         for item in batches:
-            X, _ = rows_and_weights(item, column, several=self._several)
+            X, _ = _given.rows_and_weights(item, column, several=self._several)
             yield self.transform(X, sparse_output=sparse_output)
 
     def inverse_transform(self, codes: Any) -> Any:
@@ -224,7 +209,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             )
         samples = self._samples(dictionary.decode(codes.astype(dictionary.dtype, copy=False)))
         names, axes = vars(self).get("feature_names_in_"), vars(self).get("axes_")
-        return samples_of(given, samples, names, axes)
+        return _given.samples_of(given, samples, names, axes)
 
     def impute(self, X: Samples, *, mask: ArrayLike | None = None) -> Any:
         """Return the samples with their missing entries filled by reconstructions.
@@ -258,11 +243,11 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         batch = self._batch(X, mask)
         if batch.mask is None:
             whole = batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
-            return like(X, self._samples(whole))
+            return _given.like(X, self._samples(whole))
         made = self.state_.dictionary.decode(self._encode(batch).values)
         if sentence := self._doubt(batch, made):
             warnings.warn(sentence, DataWarning, stacklevel=2)
-        return like(X, self._samples(batch.complete(made)))
+        return _given.like(X, self._samples(batch.complete(made)))
 
     def _doubt(self, batch: Batch, made: NDArray) -> str:
         """Return why what is filled in may be far from the truth, or nothing."""

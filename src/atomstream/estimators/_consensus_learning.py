@@ -22,7 +22,7 @@ from atomstream.base.matrices import Samples
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._estimator import Estimator, estimator
-from atomstream.estimators._given import are_shards, check_no_shards
+from atomstream.estimators._given import are_shards, as_stream, check_no_shards
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators.cp import OnlineCPDictionary
@@ -139,12 +139,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         if are_shards(batches):
             return self._learn_from_shards(batches, engine)
         check_no_shards(batches, engine=engine)
-        if hasattr(batches, "shape"):
-            raise ValueError(
-                f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "
-                "wrap it in a list, or cut it with atomstream.streams.batches."
-            )
-        self._learn((self._next(X, horizon) for X in batches), n_batches)
+        self._learn((self._next(X, horizon) for X in as_stream(batches)), n_batches)
         return self
 
     def _learn_from_shards(self, shards: Any, engine: Any) -> Self:

@@ -13,17 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.fixed import are_fixed, fixed_atoms
 from atomstream.base.matrices import Matrix, Samples
 from atomstream.coders import Auto
+from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._given import by_rows, like, with_nan_where_masked
 from atomstream.estimators._validation import warn_of_no_majoriser
-from atomstream.estimators.registry import (
-    SETS,
-    resolve,
-    resolve_coder,
-    resolve_loss,
-    resolve_updater,
-    with_elastic_net,
-)
 from atomstream.exceptions import DataWarning
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import explainer_for
@@ -56,14 +49,15 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for; the updater gives sets and coder."""
-        loss = resolve_loss(self.loss)
+        loss = registry.resolve_loss(self.loss)
         fixed = fixed_atoms(self.fixed_components, self.n_components)
-        updater = resolve_updater(self.updater, loss, fixed, self.damping)
+        updater = registry.resolve_updater(self.updater, loss, fixed, self.damping)
         bounded, sized = updater.sets(loss)
-        codes = resolve("codes", self.codes, SETS | {"auto": lambda: bounded}, "prox")
-        codes = with_elastic_net(codes, self.alpha, self.ridge)
-        atoms = resolve("atoms", self.atoms, SETS | {"auto": lambda: sized}, "prox")
-        coder = resolve_coder(self.coder, loss, codes, self.n_jobs, auto=updater.coder)
+        sets = registry.SETS
+        codes = registry.resolve("codes", self.codes, sets | {"auto": lambda: bounded}, "prox")
+        codes = registry.with_elastic_net(codes, self.alpha, self.ridge)
+        atoms = registry.resolve("atoms", self.atoms, sets | {"auto": lambda: sized}, "prox")
+        coder = registry.resolve_coder(self.coder, loss, codes, self.n_jobs, auto=updater.coder)
         objective = Objective(loss, codes, atoms)
         reseeding = Reseeding(updater.patience)
         explainer = explainer_for(updater, objective)
@@ -224,10 +218,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
         updater = BlockCoordinate(n_sweeps=n_sweeps, patience=math.inf)
         settled = ONE_PASS | {"coder": "auto", "updater": updater}
-        if "loss" in params:  # which not every model has
-            settled["loss"] = "squared"
         constants = {"alpha": alpha, "ridge": ridge, "damping": damping}
-        model = settled_model(cls, settled, constants, {"n_components": n_components, **params})
+        model = settled_model(cls, settled, constants, n_components=n_components, **params)
         atoms = model._assemble().objective.atoms
         examples = "'nonnegative_ball', 'unit_ball', 'simplex' or 'box'"
         check_bounded("atoms", model.atoms, atoms, examples)
@@ -279,16 +271,12 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         >>> bool(np.allclose(D[0], model.algorithm_.objective.atoms.prox(atom[None], 1.0)))
         True
         """
-        updater = BlockCoordinate(n_sweeps=MAX_SWEEPS, tol=1e-14, patience=math.inf)
         from atomstream.estimators._theorems import settled_model
 
+        updater = BlockCoordinate(n_sweeps=MAX_SWEEPS, tol=1e-14, patience=math.inf)
         settled = ONE_PASS | {"coder": Auto(tol=1e-12), "updater": updater}
-        if "loss" in params:
-            settled["loss"] = "squared"
-        constants = {"alpha": alpha, "ridge": ridge, "damping": damping}
-        return settled_model(
-            cls, settled, {}, {"n_components": n_components, **constants, **params}
-        )
+        params |= {"alpha": alpha, "ridge": ridge, "damping": damping}
+        return settled_model(cls, settled, {}, n_components=n_components, **params)
 
 
 def _warn_of_many_atoms(n_atoms: int, shape: tuple[int, int], codes: Any) -> None:

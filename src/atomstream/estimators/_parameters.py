@@ -29,14 +29,7 @@ from atomstream.base.parameters import (
     part,
     whole,
 )
-from atomstream.estimators.registry import (
-    CODERS,
-    FAMILIES,
-    LOSSES,
-    SCHEDULES,
-    SETS,
-    UPDATERS,
-)
+from atomstream.estimators.registry import CODERS, FAMILIES, LOSSES, SCHEDULES, SETS, UPDATERS
 from atomstream.loop.scaling import SCALES
 
 Table: TypeAlias = dict[str, Parameter]
@@ -247,8 +240,7 @@ TOPICS = _table(
         NONE,
     ),
     vectorizer=parameter(
-        "How words become features: hashing, counts or tfidf.",
-        one_of("counts", "hashing", "tfidf"),
+        "How words become features: hashing, counts or tfidf.", one_of("counts", "hashing", "tfidf")
     ),
     n_features=parameter("Features of the hash, or the most words to keep.", whole(1, 2**31 - 1)),
     stop_words=parameter(
@@ -266,8 +258,7 @@ TOPICS = _table(
 VIDEO = _table(
     "n_components alpha schedule init random_state",
     mode=parameter(
-        "frames: atoms are images; pixels: atoms are curves over time.",
-        one_of("frames", "pixels"),
+        "frames: atoms are images; pixels: atoms are curves over time.", one_of("frames", "pixels")
     ),
     snapshots=parameter("Numbers of frames after which the atoms are kept.", ARRAYS),
     grey=parameter("Turn colours into grey.", FLAG),

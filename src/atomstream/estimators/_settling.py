@@ -13,12 +13,7 @@ from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._given import as_stream, rows_and_weights
 from atomstream.estimators._sklearn import with_callbacks
-from atomstream.estimators._validation import (
-    check_observed,
-    check_weights,
-    cut,
-    warn_if_unsettled,
-)
+from atomstream.estimators._validation import check_observed, check_weights, cut, warn_if_unsettled
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
 from atomstream.loop.settling import MAX_ROUNDS
@@ -152,10 +147,7 @@ class Settling(Fitting):
         return check_observed(rows, weights, missing=self.missing and not stored)
 
     def _settle_all(
-        self,
-        rows: Any,
-        known: dict[str, NDArray | None],
-        after: Callable[[Progress | None], bool],
+        self, rows: Any, known: dict[str, NDArray | None], after: Callable[[Progress | None], bool]
     ) -> None:
         """End a fit in rounds over all of its rows."""
         if not isinstance(rows, OnDisk):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.checks import RandomSource, counted
 from atomstream.base.matrices import Samples
 from atomstream.dictionaries.hulls import Hulls
-from atomstream.estimators import _parameters
+from atomstream.estimators import _parameters, registry
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._estimator import estimator, view
 from atomstream.estimators._representatives import (
@@ -28,13 +28,6 @@ from atomstream.estimators._representatives import (
 )
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._theorems import _ConvexTheorem
-from atomstream.estimators.registry import (
-    SETS,
-    ScheduleChoice,
-    resolve,
-    resolve_coder,
-    with_elastic_net,
-)
 from atomstream.loop.explaining import Whole
 from atomstream.loop.learner import Learner
 from atomstream.losses import Squared
@@ -157,7 +150,7 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
     ridge: float = 0.0
     damping: float = 0.0
     codes: str = "free"
-    schedule: ScheduleChoice = "harmonic"
+    schedule: registry.ScheduleChoice = "harmonic"
     batch_size: int = 256
     n_epochs: int = 1
     shuffle: bool = True
@@ -168,11 +161,10 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
 
     def _make_algorithm(self) -> Any:
         """Return the parts that the parameters stand for."""
-        part = resolve(
-            "codes", self.codes, {name: SETS[name] for name in _parameters.CONVEX_CODES}, "prox"
-        )
-        codes = with_elastic_net(part, self.alpha, self.ridge)
-        coder = resolve_coder("auto", Squared(), codes, self.n_jobs)
+        sets = {name: registry.SETS[name] for name in _parameters.CONVEX_CODES}
+        part = registry.resolve("codes", self.codes, sets, "prox")
+        codes = registry.with_elastic_net(part, self.alpha, self.ridge)
+        coder = registry.resolve_coder("auto", Squared(), codes, self.n_jobs)
         objective, updater = Objective(Squared(), codes, Free()), HullUpdate(float(self.damping))
         parts = objective, coder, self._assign, updater, Whole()
         return RowWise(*parts, missing=bool(self.missing))

@@ -16,29 +16,11 @@ from atomstream.base.fields import number
 from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors import Axes
-from atomstream.estimators import _parameters
+from atomstream.estimators import _cp_loadings, _parameters, registry
 from atomstream.estimators._base import OnlineDictionary
-from atomstream.estimators._cp_loadings import (
-    batch_norm,
-    check_loadings,
-    loadings_stationarity,
-    nearest_loadings,
-    starting_loadings,
-)
-from atomstream.estimators._cp_theorem import _CPTheorem
 from atomstream.estimators._estimator import estimator, view
+from atomstream.estimators._theorems import _CPTheorem
 from atomstream.estimators._validation import check_size, check_X
-from atomstream.estimators.registry import (
-    SETS,
-    CoderChoice,
-    ScheduleChoice,
-    SetChoice,
-    Start,
-    resolve,
-    resolve_coder,
-    with_elastic_net,
-    with_fields,
-)
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.learner import Learner
 from atomstream.losses import Squared
@@ -172,16 +154,16 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     alpha: float = 0.0
     ridge: float = 0.0
     damping: float = 0.0
-    codes: SetChoice = "nonnegative"
-    atoms: SetChoice | Sequence[SetChoice] = "nonnegative_ball"
+    codes: registry.SetChoice = "nonnegative"
+    atoms: registry.SetChoice | Sequence[registry.SetChoice] = "nonnegative_ball"
     reshape: object = None
     updater: object = "auto"
-    coder: CoderChoice = "auto"
-    schedule: ScheduleChoice = "harmonic"
+    coder: registry.CoderChoice = "auto"
+    schedule: registry.ScheduleChoice = "harmonic"
     batch_size: int = 64
     n_epochs: int | None = None
     shuffle: bool = True
-    init: Start = None
+    init: registry.Start = None
     fixed_components: int = 0
     missing: bool = False
     n_jobs: int | None = None
@@ -205,7 +187,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
         model
             With empty memory and the clock at 0.
         """
-        matrices = check_loadings(components)
+        matrices = _cp_loadings.check_loadings(components)
         model = cls(**{"n_components": matrices[0].shape[1], "init": matrices, **params})
         check_size(model, matrices[0].shape[1])
         model.axes_ = Axes.of_groups([len(matrix) for matrix in matrices], model.reshape)
@@ -220,12 +202,12 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for."""
-        codes = with_elastic_net(self._codes_set(), self.alpha, self.ridge)
+        codes = registry.with_elastic_net(self._codes_set(), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
-        coder = resolve_coder(self.coder, Squared(), codes, self.n_jobs)
-        updater = resolve("updater", self.updater, {"auto": LoadingSweep}, "bound")
+        coder = registry.resolve_coder(self.coder, Squared(), codes, self.n_jobs)
+        updater = registry.resolve("updater", self.updater, {"auto": LoadingSweep}, "bound")
         fixed, damping = self.fixed_components, float(self.damping)
-        updater = with_fields(
+        updater = registry.with_fields(
             updater, fixed=("fixed_components", fixed), damping=("damping", damping)
         )
         objective = Objective(Squared(), codes, sets)
@@ -234,12 +216,12 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     def _codes_set(self) -> Penalty:
         """Return the set of the codes."""
-        part: Penalty = resolve("codes", self.codes, SETS, "prox")
+        part: Penalty = registry.resolve("codes", self.codes, registry.SETS, "prox")
         return part
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""
-        known = {name: part for name, part in SETS.items() if name not in NO_LOADINGS}
+        known = {name: part for name, part in registry.SETS.items() if name not in NO_LOADINGS}
         known["bounded"] = lambda: NormBall(norm)
         given: Any = self.atoms
         many = isinstance(given, list | tuple)
@@ -249,7 +231,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
             raise ValueError(
                 f"atoms must name one set or one per mode, {n_modes} here, got {len(choices)}."
             )
-        parts = tuple(resolve("atoms", choice, known, "prox") for choice in choices)
+        parts = tuple(registry.resolve("atoms", choice, known, "prox") for choice in choices)
         for part in parts:
             if part.l1 or part.l2:
                 raise ValueError(f"atoms={part!r} brings a penalty; loadings lie in sets only.")
@@ -331,21 +313,23 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     def _starting_from(self, atoms: NDArray) -> list[NDArray]:
         """Return the loadings of the rank-one tensors nearest to atoms."""
-        return nearest_loadings(atoms, self.axes_.sizes, self.algorithm_.objective.atoms)
+        return _cp_loadings.nearest_loadings(
+            atoms, self.axes_.sizes, self.algorithm_.objective.atoms
+        )
 
     def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         if not self._learner.has_state:
             return super()._first_batches(batches, n_rows)
         first = next(batches)  # the first batch that known loadings meet sets their bound
-        self.norm_ = batch_norm(first, self.n_components, len(self.axes_.sizes))
+        self.norm_ = _cp_loadings.batch_norm(first, self.n_components, len(self.axes_.sizes))
         return [first]
 
     def _starting_dictionary(self, batch: Batch) -> Loadings:
         """Return random loadings, those of rank-one tensors near samples, or those given."""
-        self.norm_ = batch_norm(batch, self.n_components, len(self.axes_.sizes))
+        self.norm_ = _cp_loadings.batch_norm(batch, self.n_components, len(self.axes_.sizes))
         parts: Any = self.algorithm_.objective.atoms
         sizes, r = self.axes_.sizes, self.n_components
-        rows = starting_loadings(self.init, batch, sizes, r, parts, self._learner.rng)
+        rows = _cp_loadings.starting_loadings(self.init, batch, sizes, r, parts, self._learner.rng)
         inside = [
             project(U.astype(np.float64), part, self.fixed_components)
             for part, U in zip(parts.sets, rows, strict=True)
@@ -374,7 +358,9 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
         X : array-like of shape (n_samples, I_1, ..., I_n)
         """
         sets, dictionary = self.algorithm_.objective.atoms.sets, self.state_.dictionary
-        return loadings_stationarity(self._measured(X), dictionary, sets, self.fixed_components)
+        return _cp_loadings.loadings_stationarity(
+            self._measured(X), dictionary, sets, self.fixed_components
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -295,11 +295,4 @@ def choose_forecaster(
     errors = np.array([judge_of(each)(each, values, first, n_origins, horizon) for each in models])
     naive = baselines(values, first, n_origins, horizon)
     best = int(errors.mean(axis=1).argmin())
-    return ForecasterChoice(
-        clone(models[best]).fit(Y),
-        tried[best],
-        tried,
-        errors,
-        *naive,
-        seed,
-    )
+    return ForecasterChoice(clone(models[best]).fit(Y), tried[best], tried, errors, *naive, seed)

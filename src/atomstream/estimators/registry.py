@@ -12,81 +12,51 @@ from typing import Any, TypeAlias
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
+from atomstream import coders, losses, schedules
 from atomstream.base.fixed import Fixed
 from atomstream.base.registered import part_of
-from atomstream.coders import (
-    ActiveSet,
-    Auto,
-    Coder,
-    MatchingPursuit,
-    Multiplicative,
-    ProjectedGradient,
-    ProjectedSubgradient,
-)
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
-from atomstream.losses import (
-    L1,
-    L2,
-    Alpha,
-    Beta,
-    Hellinger,
-    Huber,
-    ItakuraSaito,
-    KullbackLeibler,
-    Loss,
-    Squared,
-    Trimmed,
-)
 from atomstream.penalties.ball import NonnegativeBall, UnitBall, UnitSphere
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
-from atomstream.schedules import (
-    Adaptive,
-    Constant,
-    Harmonic,
-    LogPolynomial,
-    Polynomial,
-    Power,
-    Schedule,
-)
 from atomstream.updates.base import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.majorise import Majorise
 from atomstream.updates.subgradient import SubgradientStep
 
 # A choice is a name or the part itself.
-CoderChoice: TypeAlias = str | Coder
-LossChoice: TypeAlias = str | Loss
-ScheduleChoice: TypeAlias = str | Schedule
+CoderChoice: TypeAlias = str | coders.Coder
+LossChoice: TypeAlias = str | losses.Loss
+ScheduleChoice: TypeAlias = str | schedules.Schedule
 SetChoice: TypeAlias = str | Penalty
 ToleranceChoice: TypeAlias = float | str | Callable[[int], float]
 Start: TypeAlias = str | ArrayLike | None
 
 LOSSES: dict[str, Callable[[], Any]] = {
-    "squared": Squared,
-    "kl": KullbackLeibler,
-    "is": ItakuraSaito,
-    "hellinger": Hellinger,
-    "huber": Huber,
-    "l1": L1,
-    "l2": L2,
-    "trimmed": Trimmed,
+    "squared": losses.Squared,
+    "kl": losses.KullbackLeibler,
+    "is": losses.ItakuraSaito,
+    "hellinger": losses.Hellinger,
+    "huber": losses.Huber,
+    "l1": losses.L1,
+    "l2": losses.L2,
+    "trimmed": losses.Trimmed,
 }
 THEIR_LOSSES = {"frobenius": "squared", "kullback-leibler": "kl", "itakura-saito": "is"}
 FAMILIES: dict[str, Callable[[float], Any]] = {
-    "alpha": Alpha,
-    "beta": Beta,
-    "huber": Huber,
-    "trimmed": Trimmed,
+    "alpha": losses.Alpha,
+    "beta": losses.Beta,
+    "huber": losses.Huber,
+    "trimmed": losses.Trimmed,
 }
 MEMBERS: dict[Any, Any] = {
-    Beta(2): Squared(),
-    Beta(1): KullbackLeibler(),
-    Beta(0): ItakuraSaito(),
-    Alpha(1): KullbackLeibler(),
-    Alpha(0.5): Hellinger(),
+    losses.Beta(2): losses.Squared(),
+    losses.Beta(1): losses.KullbackLeibler(),
+    losses.Beta(0): losses.ItakuraSaito(),
+    losses.Alpha(1): losses.KullbackLeibler(),
+    losses.Alpha(0.5): losses.Hellinger(),
 }
 SETS: dict[str, Callable[[], Any]] = {
     "free": Free,
@@ -99,12 +69,12 @@ SETS: dict[str, Callable[[], Any]] = {
     "covering": Covering,
 }
 SCHEDULES: dict[str, Callable[[], Any]] = {
-    "power": Power,
-    "harmonic": Harmonic,
-    "polynomial": Polynomial,
-    "log_polynomial": LogPolynomial,
-    "adaptive": Adaptive,
-    "constant": lambda: Constant(weight=0.05),
+    "power": schedules.Power,
+    "harmonic": schedules.Harmonic,
+    "polynomial": schedules.Polynomial,
+    "log_polynomial": schedules.LogPolynomial,
+    "adaptive": schedules.Adaptive,
+    "constant": lambda: schedules.Constant(weight=0.05),
 }
 UPDATERS: dict[str, Callable[[], Any]] = {
     "majorise": lambda: Majorise(newton=False),
@@ -112,12 +82,12 @@ UPDATERS: dict[str, Callable[[], Any]] = {
 }
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
 CODERS: dict[str, Callable[[], Any]] = {
-    "auto": Auto,
-    "active_set": ActiveSet,
-    "matching_pursuit": MatchingPursuit,
-    "multiplicative": Multiplicative,
-    "projected_subgradient": ProjectedSubgradient,
-    "projected_gradient": ProjectedGradient,
+    "auto": coders.Auto,
+    "active_set": coders.ActiveSet,
+    "matching_pursuit": coders.MatchingPursuit,
+    "multiplicative": coders.Multiplicative,
+    "projected_subgradient": coders.ProjectedSubgradient,
+    "projected_gradient": coders.ProjectedGradient,
 }
 # What a part of one's own must name in its class, by the method that it is known by.
 NAMED = {
@@ -213,7 +183,9 @@ def resolve_loss(choice: LossChoice) -> Any:
     return replace(member, **zeros) if "zeros" in _field_names(member) else member
 
 
-def resolve_tolerance(coder: Coder, default: ToleranceChoice) -> float | Callable[[int], float]:
+def resolve_tolerance(
+    coder: coders.Coder, default: ToleranceChoice
+) -> float | Callable[[int], float]:
     """Return how exact codes are while learning: what the coder says, else the default."""
     choice = default if coder.tol is None else coder.tol
     if not isinstance(choice, Real):
@@ -248,7 +220,9 @@ def _field_names(part: object) -> set[str]:
     return {field.name for field in fields(part)} if is_dataclass(part) else set()
 
 
-def resolve_updater(choice: str | Updater, loss: Loss, fixed: Fixed, damping: float) -> Updater:
+def resolve_updater(
+    choice: str | Updater, loss: losses.Loss, fixed: Fixed, damping: float
+) -> Updater:
     """Return the updater that a name or a part stands for; "auto" is the fastest one."""
     auto: Any = Majorise if loss.exponents else SubgradientStep
     if loss.quadratic:
@@ -281,19 +255,19 @@ def with_elastic_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
 
 def resolve_coder(
     choice: CoderChoice,
-    loss: Loss,
+    loss: losses.Loss,
     penalty: Penalty,
     n_jobs: int | None,
     *,
-    auto: Coder | None = None,
-) -> Coder:
+    auto: coders.Coder | None = None,
+) -> coders.Coder:
     """Return the coder that a name stands for, on ``n_jobs`` threads, or the part given.
 
     "auto" is ``auto``, or where that is None the fastest coder for the loss and the set.
     """
     part = resolve("coder", choice, CODERS, "encode")
-    named = isinstance(choice, str) or isinstance(part, Auto)
-    if isinstance(part, Auto):
+    named = isinstance(choice, str) or isinstance(part, coders.Auto)
+    if isinstance(part, coders.Auto):
         fastest = part.chosen(loss, penalty) if auto is None else auto
         # The coder itself stands in the algorithm: "auto" is only how it was chosen.
         part = with_fields(fastest, tol=("tol", part.tol))

@@ -188,10 +188,7 @@ class Alternation:
 
 
 def coordinate_rounds(
-    batches: Sequence[Batch],
-    state: State,
-    algorithm: Algorithm,
-    clock: Clock,
+    batches: Sequence[Batch], state: State, algorithm: Algorithm, clock: Clock
 ) -> Iterator[Progress]:
     """Learn from all of the data in every round, as `atomstream.loop.settling.rounds`.
 

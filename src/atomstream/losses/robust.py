@@ -146,11 +146,7 @@ class Trimmed(Entrywise):
     scale: float = 0.0
     robust: ClassVar[bool] = True
     trims: ClassVar[bool] = True
-    BOUNDS: ClassVar = {
-        "threshold": number(),
-        "deviations": number(above=True),
-        "scale": number(),
-    }
+    BOUNDS: ClassVar = {"threshold": number(), "deviations": number(above=True), "scale": number()}
 
     @property
     def convex(self) -> bool:

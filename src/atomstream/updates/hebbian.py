@@ -182,13 +182,7 @@ class HebbianFactor:
         return (self.Q @ self.C + self.P) / max(self.numbers[2], np.finfo(float).tiny)
 
 
-def plain_advance(
-    W: NDArray,
-    moves: Moves,
-    steps: Steps,
-    numbers: NDArray,
-    total: NDArray,
-) -> None:
+def plain_advance(W: NDArray, moves: Moves, steps: Steps, numbers: NDArray, total: NDArray) -> None:
     """Make a step per transition on all of W: the plain twin, O(m r) each.
 
     Parameters

@@ -47,11 +47,7 @@ class TrimmedDescent(Updater[Any]):
     needs: ClassVar[Needs] = {"loss": ("trims",), "atoms": ("rowwise",)}
 
     def update(
-        self,
-        state: Any,
-        objective: Objective,
-        clock: Clock,
-        latest: Sequence[CodedBatch] = (),
+        self, state: Any, objective: Objective, clock: Clock, latest: Sequence[CodedBatch] = ()
     ) -> None:
         """Sweep over the atoms, then follow the scale of the latest batch."""
         # The errors are those of the dictionary that the codes were found with.

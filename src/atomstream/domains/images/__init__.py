@@ -3,10 +3,4 @@
 from atomstream.domains.images.pixels import first_guess, noise_level, psnr, white
 from atomstream.domains.images.reconstruction import reconstruct
 
-__all__ = [
-    "first_guess",
-    "noise_level",
-    "psnr",
-    "reconstruct",
-    "white",
-]
+__all__ = ["first_guess", "noise_level", "psnr", "reconstruct", "white"]

@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.domains.networks.edge_sets import (
-    changed,
-    edges_of,
-    hidden_again,
-    non_edges,
-    with_edges,
-)
+from atomstream.domains.networks import edge_sets
 from atomstream.domains.networks.link_scores import pair_scores
 from atomstream.domains.networks.network import Network
 
@@ -138,22 +132,22 @@ def _changed(
     """
     for _ in range(n):
         if planted:
-            size = max(2, min(MAX_PAIRS, round(PLANTED_SHARE * len(edges_of(network)))))
+            size = max(2, min(MAX_PAIRS, round(PLANTED_SHARE * len(edge_sets.edges_of(network)))))
             others = _two_kinds(network, size // 2, rng)
-            matrix = with_edges(network, np.concatenate(others), rng)
+            matrix = edge_sets.with_edges(network, np.concatenate(others), rng)
             groups, numbers = [pairs, *others], [0, 1, 2]
         else:
-            hidden, matrix = hidden_again(network, HIDDEN_SHARE, rng)
+            hidden, matrix = edge_sets.hidden_again(network, HIDDEN_SHARE, rng)
             hidden = _some(hidden, rng)
             groups = [pairs, hidden, *_two_kinds(network, len(hidden), rng)]
             numbers = [-1, 0, 1, 2]
         classes = np.repeat(numbers, [len(group) for group in groups])
-        yield changed(network, matrix), np.concatenate(groups), classes
+        yield edge_sets.changed(network, matrix), np.concatenate(groups), classes
 
 
 def _two_kinds(network: Network, n: int, rng: np.random.Generator) -> list[NDArray]:
     """Return n uniform non-edges, and matched ones that are not among them."""
-    uniform, matched = (non_edges(network, n, rng, kind) for kind in (False, True))
+    uniform, matched = (edge_sets.non_edges(network, n, rng, kind) for kind in (False, True))
     known = [pairs @ [network.n_nodes, 1] for pairs in (uniform, matched)]
     return [uniform, matched[~np.isin(known[1], known[0])]]
 

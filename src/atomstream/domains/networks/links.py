@@ -15,14 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.checks import counted
 from atomstream.base.matrices import Matrix
-from atomstream.domains.networks.edge_sets import (
-    changed,
-    edges_of,
-    hidden_again,
-    non_edges,
-    number_of,
-    with_edges,
-)
+from atomstream.domains.networks import edge_sets
 from atomstream.domains.networks.link_scores import HEURISTICS, around, decomposed, plain
 from atomstream.domains.networks.network import Network
 
@@ -114,8 +107,8 @@ def hide(
         pair is (tail, head).
     """
     network, rng = Network.of(network), np.random.default_rng(random_state)
-    hidden, left = hidden_again(network, share, rng)
-    others = non_edges(network, len(hidden), rng, matched)
+    hidden, left = edge_sets.hidden_again(network, share, rng)
+    others = edge_sets.non_edges(network, len(hidden), rng, matched)
     pairs, truth = np.concatenate([hidden, others]), np.arange(2 * len(hidden)) < len(hidden)
     # Ties of a score are broken by the order in some rankings: it must not tell the truth.
     order = rng.permutation(len(pairs))
@@ -148,11 +141,11 @@ def plant(
         The pairs are all edges of the network, including the planted ones.
     """
     network, rng = Network.of(network), np.random.default_rng(random_state)
-    edges = edges_of(network)
-    planted = non_edges(network, number_of(share, len(edges)), rng, matched)
+    edges = edge_sets.edges_of(network)
+    planted = edge_sets.non_edges(network, edge_sets.number_of(share, len(edges)), rng, matched)
     pairs = np.concatenate([edges, planted])
     truth = np.arange(len(pairs)) < len(edges)
-    return _split(network, with_edges(network, planted, rng), pairs, truth)
+    return _split(network, edge_sets.with_edges(network, planted, rng), pairs, truth)
 
 
 def neighbour_scores(
@@ -236,4 +229,4 @@ def _places(network: object, pairs: Any) -> tuple[Network, NDArray, NDArray]:
 def _split(network: Network, matrix: Matrix, pairs: NDArray, truth: NDArray) -> Split:
     labels = network.labels
     named = [(labels[tail], labels[head]) for tail, head in pairs.tolist()]
-    return Split(changed(network, matrix), named, truth)
+    return Split(edge_sets.changed(network, matrix), named, truth)
