@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
@@ -125,9 +126,11 @@ class _WhenUsed(ModuleType):
 
 def _defer() -> None:
     """Load scikit-learn without the modules that it imports and seldom uses."""
-    absent = [name for name in DEFERRED if name not in sys.modules and find_spec(name)]
-    stand_ins = {name: _WhenUsed(name) for name in absent}
-    sys.modules.update(stand_ins)
+    stand_ins = {}
+    for name in DEFERRED:
+        with suppress(ModuleNotFoundError):  # what is not there needs no stand-in
+            if name not in sys.modules and find_spec(name):
+                stand_ins[name] = sys.modules[name] = _WhenUsed(name)
     try:
         import sklearn.base  # noqa: F401 - keeps the stand-ins
     finally:
