@@ -165,9 +165,7 @@ class OnDisk:
         if isinstance(places, slice):
             return np.asarray(self._rows[places])
         order = np.argsort(places)  # HDF5 reads places in rising order only
-        found = np.empty((len(order), self.shape[1]), np.asarray(self._rows[:1]).dtype)
-        found[order] = np.asarray(self._rows[np.asarray(places)[order]])
-        return found
+        return np.asarray(self._rows[np.asarray(places)[order]])[np.argsort(order)]
 
 
 def _sample_axes(lengths: tuple[int, ...], sample_axes: int | Sequence[int]) -> tuple[int, ...]:

@@ -522,6 +522,7 @@ def test_passes_and_rounds_are_counted(tmp_path):
     atomstream.save(model, tmp_path / "model.atoms")
     assert atomstream.load(tmp_path / "model.atoms").n_iter_ == 4
     assert OnlineNMF(3).partial_fit(X).n_iter_ == 0
+    assert OnlineNMF(3).partial_fit(X, entry_weight=X + 1).n_iter_ == 0
 
 
 def test_one_huge_row_does_not_blind_the_start():

@@ -272,6 +272,15 @@ def test_loadings_settle_on_a_stream():
     assert model.objective(X) < before
 
 
+def test_tensors_on_disk_are_learned_as_in_memory():
+    X = np.einsum("nr,ar,br->nab", *(np.random.default_rng(0).random((n, 2)) for n in (90, 5, 6)))
+    here, there = (
+        OnlineCPDictionary(2, n_epochs=2, batch_size=30, random_state=0).fit(data).components_
+        for data in (X, streams.OnDisk(X))
+    )
+    assert_array_equal(there, here)
+
+
 def test_a_small_machine_takes_majorisers(monkeypatch):
     monkeypatch.setattr(streamed_rounds, "memory_there", lambda: 0)
     X = mixed()

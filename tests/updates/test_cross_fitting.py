@@ -243,3 +243,14 @@ def test_one_atom_takes_the_place_of_all_where_it_is_better_and_only_there():
     assert_allclose(model.components_, model.components_[:1].repeat(10, axis=0))
     few = OnlineNMF(10, loss="l2", random_state=0).fit(sparse_gamma(2)[0])
     assert np.linalg.matrix_rank(few.components_) == 10
+
+
+@pytest.mark.filterwarnings("ignore:A single atom")
+@pytest.mark.parametrize("loss", ["l2", "trimmed"])
+def test_rows_of_zeros_in_float32_are_learned_to_the_end_without_a_warning(loss):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(8 * rng.random((200, 3)) ** 3 @ rng.random((3, 12))).astype(np.float32)
+    X[:120] = 0
+    model = OnlineNMF(3, loss=loss, random_state=0).fit(X)
+    assert np.isfinite(model.components_).all()
+    assert model.components_.dtype == np.float32

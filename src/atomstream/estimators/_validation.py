@@ -350,7 +350,7 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
 
 def warn_of_no_majoriser(loss: Loss) -> None:
     """Warn that ``fit`` ends before the minimum, for a loss that nothing better learns with."""
-    if loss.quadratic or loss.exponents:
+    if loss.quadratic or loss.exponents or loss.trims:
         return
     warnings.warn(
         f"{type(loss).__name__} has no majoriser, so fit makes ten passes of projected subgradient "

@@ -202,6 +202,7 @@ class Learner:
         no use before all rows are learned to their end.
         """
         self.settle([batch], lambda _: False, choose=choose, most=FIRST_ROUNDS)
+        self.n_iter = 0  # of `fit`, which has made neither a pass nor a round of all rows
 
     def _note(self, progress: Progress, after: Callable[[Progress], bool] | None) -> bool:
         """Keep what a step reports, and hand it on."""

@@ -176,7 +176,8 @@ def _fallen(
         weights = np.where(seen & ~outliers, 1.0, 0.0)
         if step < N_FALLS:
             wide = first * (NARROW / first) ** (step / N_FALLS) * max(scale, TINY)
-            weights = np.where(seen, 1 / (1 + (errors / wide) ** 2) ** 2, 0.0)
+            with np.errstate(over="ignore"):  # weights of 0, where rows of zeros leave no scale
+                weights = np.where(seen, 1 / (1 + (errors / wide) ** 2) ** 2, 0.0)
         codes = _fitted(X, weights, basis)
         basis = _fitted(X.T, weights.T, codes.T).T
         low, basis = codes @ basis, np.linalg.qr(basis.T)[0].T
