@@ -239,7 +239,7 @@ def _joined(batches: Sequence[Batch]) -> tuple[Any, NDArray, NDArray | None]:
     """Return all samples, their weights, and those of their entries where these differ."""
     blocks = [batch.X for batch in batches]
     X = np.concatenate(blocks) if isinstance(blocks[0], np.ndarray) else sp.vstack(blocks, "csr")
-    weights = [np.ones(b.X.shape[0]) if b.weights is None else b.weights for b in batches]
+    weights = [b.row_weights for b in batches]
     if all(batch.mask is None for batch in batches):
         return X, np.concatenate(weights), None
     shares = [np.ones(b.X.shape) if b.mask is None else b.mask.astype(float) for b in batches]

@@ -96,8 +96,8 @@ def _least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:
     Missing entries count as the means of their features.
     """
     if batch.mask is not None:
-        weights = np.ones(len(batch.X)) if batch.weights is None else batch.weights
-        batch = Batch(batch.complete(observed_means(batch, weights)), batch.weights)
+        means = observed_means(batch, batch.row_weights)
+        batch = Batch(batch.complete(means), batch.weights)
     # Strengths of penalties are in units of the loss that was asked for, not of the squared one.
     codes, atoms = weakened(algorithm.objective.codes, 0.0), algorithm.objective.atoms
     n_jobs = getattr(algorithm.coder, "n_jobs", 1)

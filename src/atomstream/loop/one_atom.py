@@ -65,7 +65,7 @@ def keep_one_atom(
 def _one_atom(batch: Batch, algorithm: Algorithm) -> NDArray:
     """Return the atom of least loss: multiplicative steps of a rank of one are least squares."""
     loss, X = algorithm.objective.loss, batch.X.toarray() if sp.issparse(batch.X) else batch.X
-    weights = np.ones(len(X)) if batch.weights is None else batch.weights
+    weights = batch.row_weights
     code, atom, tiny = np.ones(len(X)), weights @ X, np.finfo(float).tiny
     for _ in range(N_ROUNDS):
         fitted = np.outer(code, atom)

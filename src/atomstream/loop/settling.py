@@ -161,7 +161,5 @@ def leaves_nothing(batches: Sequence[Batch], loss: Any, objective: float) -> boo
     """Return whether a mean squared loss is next to nothing beside the mean energy of the data."""
     if not (loss.quadratic and batches):
         return False
-    ones = (np.ones(len(it.energy)) if it.weights is None else it.weights for it in batches)
-    sums = [batch.energy @ weights for batch, weights in zip(batches, ones, strict=True)]
-    mass = sum(batch.mass for batch in batches)
-    return bool(objective <= NEGLIGIBLE * 0.5 * sum(sums) / mass)
+    energy = sum(batch.energy @ batch.row_weights for batch in batches)
+    return bool(objective <= NEGLIGIBLE * 0.5 * energy / sum(batch.mass for batch in batches))

@@ -74,8 +74,9 @@ def _some_rows(blocks: Sequence[Batch], n_components: int, n_features: int) -> B
     every, parts = -(-n_rows // most), []
     for block in blocks:
         mask = np.ones(block.X.shape) if block.mask is None else block.mask.astype(np.float64)
-        weights = np.ones(len(block.X)) if block.weights is None else block.weights
-        parts.append([part[::every].astype(np.float64) for part in (block.X, weights, mask)])
+        parts.append(
+            [part[::every].astype(np.float64) for part in (block.X, block.row_weights, mask)]
+        )
     X, weights, mask = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Batch(X, weights / weights.max(), mask)
 
@@ -107,7 +108,7 @@ class _Descent:
         self.objective, self.batch, self.atoms = objective, batch, atoms.copy()
         self.X = batch.X
         self.shares = np.ones(self.X.shape) if batch.mask is None else batch.mask
-        self.weights: NDArray = np.ones(len(self.X)) if batch.weights is None else batch.weights
+        self.weights: NDArray = batch.row_weights
         # The memory holds means over samples, a run sums: the damping grows with these.
         self.damping = getattr(algorithm.updater, "damping", 0.0) * self.weights.sum()
         free = _size_is_free(objective.codes, objective.atoms, at_most=False)

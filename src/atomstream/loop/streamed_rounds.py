@@ -131,8 +131,7 @@ class StreamedRounds:
         stored, moving = (X.indptr, X.indices, X.data), np.zeros(len(atoms), bool)
         for _ in range(CODE_SWEEPS):
             sweep(values, stored, atoms, atoms.sum(axis=1)[None], moving, fitted)
-        weights = np.ones(len(values)) if batch.weights is None else batch.weights
-        weighted = values * (weights / batch.mass)[:, None]
+        weighted = values * (batch.row_weights / batch.mass)[:, None]
         ratio = sp.csr_array((X.data / fitted, X.indices, X.indptr), X.shape)
         slopes = weighted.sum(axis=0)[:, None] - (ratio.T @ weighted).T
         first, second = np.triu_indices(len(atoms))

@@ -50,9 +50,7 @@ def n_warm_up_rows(n_components: int, n_rows: float) -> int:
 def joined(batches: Sequence[Batch]) -> Batch:
     """Return the rows of several batches as one, dense."""
     X = [b.X.toarray() if sp.issparse(b.X) else b.X for b in batches]
-    weights = [
-        np.ones(len(x)) if b.weights is None else b.weights for x, b in zip(X, batches, strict=True)
-    ]
+    weights = [b.row_weights for b in batches]
     masks = [
         np.ones(x.shape, bool) if b.mask is None else b.mask
         for x, b in zip(X, batches, strict=True)
@@ -97,7 +95,7 @@ def trimmed_start(
     rows = np.where(found.outliers, found.low, X)
     errors = np.where(found.outliers, 0.0, X - found.low)
     own = robust_scales(errors, None if batch.mask is None else batch.mask & ~found.outliers)[:, 0]
-    weights = np.ones(len(X)) if batch.weights is None else batch.weights
+    weights = batch.row_weights
     weights = np.where(own <= LOST * max(float(np.median(own)), np.finfo(float).tiny), weights, 0.0)
     low = 0.0 if getattr(algorithm.objective.atoms, "nonnegative", False) else -np.inf
     cleaned = Batch(np.maximum(rows, low).astype(X.dtype), weights)

@@ -249,8 +249,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
         gram = unit * (h.T @ weighted).astype(np.float64)
         if batch.mask is not None and self.by_feature:
-            weights = np.ones(len(h)) if batch.weights is None else batch.weights
-            parts = (batch.mask, h, weights, dictionary.decode(h))
+            parts = (batch.mask, h, batch.row_weights, dictionary.decode(h))
             grams, cross, constants = feature_sums(batch.X, *parts)
         else:
             grams, (cross, constants) = None, self._cross(batch, h, weighted, unit, dictionary)

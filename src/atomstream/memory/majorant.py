@@ -267,7 +267,7 @@ class MajorantSums(Statistics[Any, Majorants]):
             return reduce(add, deltas)  # what becomes dense becomes so a block at a time
         h, loss = codes.values, objective.loss
         atoms, (p, q) = dictionary.atoms().astype(np.float64), exponents_of(loss)
-        weights = np.ones(len(h)) if batch.weights is None else batch.weights
+        weights = batch.row_weights
         unit = (
             float(weights.max()) or 1.0
         )  # tiny or huge weights must not leave the range of float32

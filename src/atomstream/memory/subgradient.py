@@ -148,7 +148,7 @@ class Subgradients(Statistics[SubgradientDelta, Subgradient]):
             If a sum is not finite: data too large or too small for their type.
         """
         h = codes.values.astype(np.float64)
-        weights = np.ones(len(h)) if batch.weights is None else batch.weights
+        weights = batch.row_weights
         block = products(batch, dictionary.atoms().astype(np.float64), objective.loss)(slice(None))
         plus, minus, _ = block.split_entries(h)
         weighted = h * weights[:, None]

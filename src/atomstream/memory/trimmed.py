@@ -83,7 +83,7 @@ class TrimmedSums(Statistics[TrimmedDelta, TrimmedAggregates]):
         limits = loss.thresholds(errors, batch.mask)
         seen = np.ones(X.shape, bool) if batch.mask is None else batch.mask
         kept = seen & (errors <= limits)
-        weights = np.ones(len(X)) if batch.weights is None else batch.weights
+        weights = batch.row_weights
         squared = replace(objective, loss=Squared())
         rest = Batch(X, batch.weights, kept)
         delta = GramSums(by_feature=True).measure(rest, codes, dictionary, squared)

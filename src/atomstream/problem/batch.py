@@ -122,6 +122,11 @@ class Batch:
         return self.mask * self.X
 
     @property
+    def row_weights(self) -> NDArray:
+        """The sample weights; ones where they are None."""
+        return np.ones(self.X.shape[0]) if self.weights is None else self.weights
+
+    @property
     def mass(self) -> float:
         """Sum of the sample weights."""
         return float(self.X.shape[0]) if self.weights is None else float(self.weights.sum())

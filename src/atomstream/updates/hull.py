@@ -130,7 +130,7 @@ class RowWise:
         # The rows are in the memory already, one after the other: this delta only tells callbacks
         # and the usage what the batch came to, hence no sums.
         h = np.concatenate([codes for codes, _ in parts])
-        masses = np.ones(len(h)) if batch.weights is None else batch.weights
+        masses = batch.row_weights
         values = np.concatenate([objective for _, objective in parts])
         (r, d), gram = state.dictionary.shape, state.dictionary.gram()
         delta = GramDelta(
@@ -187,7 +187,7 @@ class RowWise:
             if not np.isfinite(batch.energy).all():
                 raise ValueError("Products of the rows are not finite; rescale the data.")
         X, n = batch.X.astype(np.float64), batch.X.shape[0]
-        masses = np.ones(n) if batch.weights is None else batch.weights
+        masses = batch.row_weights
         # One tick a row, as in the paper; a row of mass 0 is none.
         weights = np.array([clock.tick(float(mass)) if mass > 0 else 0.0 for mass in masses])
         R, (k, N) = hulls.samples.astype(np.float64), hulls.weights.shape

@@ -132,7 +132,7 @@ def starting_atoms(
     factorization".
     """
     n_features = batch.X.shape[1]
-    weights = np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights
+    weights = batch.row_weights
     # A row of zeros has no direction to start from.
     weights = np.where(batch.energy > 0, weights, 0)
     X = batch.X if batch.mask is None else batch.complete(observed_means(batch, weights))
@@ -169,9 +169,7 @@ def _softened(rows: NDArray, batch: Batch, penalty: Penalty | ModeSets) -> NDArr
 
 def mean_row(batch: Batch, penalty: Penalty | ModeSets) -> NDArray:
     """Return the direction of the mean of a batch, (1, n_features), inside the set of the atoms."""
-    weights = (
-        np.ones(batch.X.shape[0]) if batch.weights is None else batch.weights / batch.weights.max()
-    )
+    weights = batch.row_weights / batch.row_weights.max()
     return penalty.normalize(np.asarray(weights @ batch.X).reshape(1, -1).astype(batch.X.dtype))
 
 
