@@ -45,7 +45,9 @@ def test_with_json_an_error_is_an_object(table, capsys, words):
 
 
 def full(*_):
-    raise OSError(28, "No space left on device")
+    error = OSError(28, "No space left on device")
+    error.add_note("A note of a library.")
+    raise error
 
 
 def test_a_full_disk_names_the_file_and_the_next_step(table, capsys, monkeypatch):

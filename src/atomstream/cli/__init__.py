@@ -94,7 +94,9 @@ def _trouble(error: OSError | MemoryError) -> str:
 
     if not isinstance(error, OSError) or error.errno not in FULL:
         return str(error) or "Out of memory."
-    (step,) = getattr(error, "__notes__", None) or ["give the command again"]
+    # Notes of others, as of a library that writes files, are no advice.
+    notes = [note for note in getattr(error, "__notes__", ()) if "atomstream resume" in note]
+    step = notes[0] if notes else "give the command again"
     written = f"{error.filename or 'A file'} could not be written: {error.strerror}."
     return f"{written} Make room there, then {step}."
 
@@ -216,15 +218,8 @@ class _Bar:
 def _drawn(text: str, n_items: int | None) -> Any:
     """Return a bar that disappears when it is done."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    bar = Progress(console=Console(stderr=True), transient=True)
     bar.add_task(text, total=n_items)
     return bar

@@ -8,15 +8,8 @@ from typing import Any
 import click
 import numpy as np
 
+from atomstream.cli import options
 from atomstream.cli.looking import print_facts
-from atomstream.cli.options import (
-    PATH,
-    as_json,
-    count_option,
-    options_of,
-    path_option,
-    run_argument,
-)
 from atomstream.cli.running import checked_aloud
 from atomstream.domains.networks import Network
 from atomstream.domains.networks.reconstruction import Ranking
@@ -28,18 +21,18 @@ from atomstream.looks.record import Record
 from atomstream.runs.record import open_record
 from atomstream.runs.tasks.network import edge_reading
 
-_edges = click.argument("edges", type=PATH, required=False)
-_steps = count_option("--steps", "Copies of the motif to visit.", least=1, default=100_000)
-_seed = count_option("--seed", "Seed of the chain.", least=0, default=0)
+_edges = click.argument("edges", type=options.PATH, required=False)
+_steps = options.count_option("--steps", "Copies of the motif to visit.", least=1, default=100_000)
+_seed = options.count_option("--seed", "Seed of the chain.", least=0, default=0)
 
 
 @click.command()
-@run_argument
+@options.run_argument
 @_edges
-@path_option("--out", "A .csv of pairs or an .npz matrix; by default in RUN.")
+@options.path_option("--out", "A .csv of pairs or an .npz matrix; by default in RUN.")
 @_steps
 @_seed
-@as_json
+@options.as_json
 def reconstruct(
     run: Path,
     edges: Path | None,
@@ -64,7 +57,7 @@ def reconstruct(
 
 
 @click.command()
-@run_argument
+@options.run_argument
 @_edges
 @click.option(
     "--pairs",
@@ -82,10 +75,10 @@ def reconstruct(
     help="What scores pairs: the reconstruction, or a fit of it together with neighbours, degrees "
     "and SVDs on edges that are hidden or planted once more.",
 )
-@path_option("--out", "A .csv; by default in RUN.")
+@options.path_option("--out", "A .csv; by default in RUN.")
 @_steps
 @_seed
-@as_json
+@options.as_json
 def denoise(
     run: Path,
     edges: Path | None,
@@ -118,13 +111,13 @@ def denoise(
 
 for command in (reconstruct, denoise):
     # Before the last, which is --json: the order of help is what to do, how to read, how to print.
-    command.params[-1:-1] = options_of(edge_reading)
+    command.params[-1:-1] = options.options_of(edge_reading)
 
 
 def _network(record: Record, edges: Path | None, reading: dict[str, Any]) -> Network:
     # Those left out follow the run, which may have read its own network with others.
-    options = {name: value for name, value in reading.items() if value is not None}
-    return network_of(record, edges, **options)
+    said = {name: value for name, value in reading.items() if value is not None}
+    return network_of(record, edges, **said)
 
 
 def _written(ranking: Ranking, out: Path, kind: str) -> dict[str, Any]:

@@ -197,10 +197,8 @@ def _resume(
                     f"--engine is for runs in rounds; {run} was begun without --slots."
                 )
             settings = as_input_error("--engine", lambda: settings.changed(engine=engine))
-        resumed, found = (
-            Run(folder, as_input_error(run, lambda: task_of(kind, settings))),
-            folder.load(),
-        )
+        resumed = Run(folder, as_input_error(run, lambda: task_of(kind, settings)))
+        found = folder.load()
         _listen(resumed, on_alarm, metrics)
         # Before the run is restored: its position counts rows of the inputs as they were.
         folder.check_inputs(resumed.task.sources)
@@ -223,12 +221,9 @@ def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None
     """Raise InputError where a run has gone further than it is asked to."""
     if kind.goal is None or not task.learned:
         return
-    done = task.position[0]
     goal = getattr(settings, kind.goal)
-    if goal is None:
-        return
     # Just at the goal is complete, with nothing in a further pass.
-    if done > goal or (done == goal and any(task.beyond)):
+    if goal is not None and (task.position[0], any(task.beyond)) > (goal, False):
         raise InputError(f"{path} has learned further than --{kind.goal} {goal}.")
 
 

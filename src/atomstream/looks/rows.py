@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,9 +30,6 @@ from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import Users
 from atomstream.loop.scaling import Scaling
-
-if TYPE_CHECKING:
-    pass
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".arrow", ".feather", ".h5ad")
 ROWS = 4096  # coded at a time

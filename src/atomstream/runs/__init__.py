@@ -6,64 +6,31 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """The command that begins a kind of run, the place of its task, and its line of help."""
+    """The command that begins a kind of run, and its line of help."""
 
     command: str
-    place: str
     summary: str
 
 
-_PLACE = "atomstream.runs.tasks."
-# By the name that a run.toml has; runs on rows, which came first, have none.
+# By the name that a run.toml has; runs on rows, which came first, have none. The task
+# of "series forecast" is ForecastTask in tasks/series.py, and so on.
 TASKS = {
-    "": Kind("learn", f"{_PLACE}rows:RowsTask", "Learn a dictionary from INPUTS."),
-    "consensus": Kind(
-        "consensus",
-        f"{_PLACE}consensus:ConsensusTask",
-        "Find how many atoms there are, and which of them come back.",
-    ),
-    "image": Kind(
-        "image learn",
-        f"{_PLACE}image:ImageTask",
-        "Learn a dictionary of patches that serves denoise and inpaint.",
-    ),
-    "network": Kind(
-        "network learn",
-        f"{_PLACE}network:NetworkTask",
-        "Learn the patterns of a network around a motif.",
-    ),
-    "series forecast": Kind(
-        "series forecast", f"{_PLACE}series:ForecastTask", "Forecast the series in TABLE."
-    ),
-    "series impute": Kind(
-        "series impute",
-        f"{_PLACE}series:ImputeTask",
-        "Fill the missing entries of the series in TABLE.",
-    ),
-    "signatures": Kind(
-        "signatures",
-        f"{_PLACE}signatures:SignaturesTask",
-        "Find mutational signatures and the exposures of samples.",
-    ),
+    "": Kind("learn", "Learn a dictionary from INPUTS."),
+    "consensus": Kind("consensus", "Find how many atoms there are, and which of them come back."),
+    "image": Kind("image learn", "Learn a dictionary of patches that serves denoise and inpaint."),
+    "network": Kind("network learn", "Learn the patterns of a network around a motif."),
+    "series forecast": Kind("series forecast", "Forecast the series in TABLE."),
+    "series impute": Kind("series impute", "Fill the missing entries of the series in TABLE."),
+    "signatures": Kind("signatures", "Find mutational signatures and the exposures of samples."),
     "tensor": Kind(
-        "tensor learn",
-        f"{_PLACE}tensor:TensorTask",
-        "Learn a dictionary of rank-one atoms from samples that are tensors.",
+        "tensor learn", "Learn a dictionary of rank-one atoms from samples that are tensors."
     ),
-    "text": Kind("text topics", f"{_PLACE}text:TextTask", "Learn topics from documents."),
-    "video": Kind(
-        "video learn",
-        f"{_PLACE}video:VideoTask",
-        "Learn a dictionary of the frames, or of the pixels, of a video.",
-    ),
+    "text": Kind("text topics", "Learn topics from documents."),
+    "video": Kind("video learn", "Learn a dictionary of the frames, or of the pixels, of a video."),
     "walk": Kind(
-        "walk partition",
-        f"{_PLACE}walk:WalkTask",
-        "Partition places by the trips between them, or the states of a walk.",
+        "walk partition", "Partition places by the trips between them, or the states of a walk."
     ),
 }
-# Runs of the first kind that are cut into rounds over shards.
-IN_ROUNDS = f"{_PLACE}shards:ShardsTask"
 # What the groups of commands are for.
 GROUPS = {
     "image": "Clean and complete images.",

@@ -23,7 +23,7 @@ from atomstream.exceptions import (
 )
 from atomstream.files.codec import SENSELESS, read_model
 from atomstream.io.source import Input
-from atomstream.runs import IN_ROUNDS, TASKS
+from atomstream.runs import TASKS
 from atomstream.runs.settings import Settings
 from atomstream.watch.callbacks import Callback, History, Learner, TaskContext
 
@@ -209,7 +209,8 @@ def task_named(name: str) -> type[Task]:
     """
     if name not in TASKS:
         raise ValueError(f"domain is {name!r}, known are {', '.join(filter(None, TASKS))}.")
-    return _loaded(TASKS[name].place)
+    words = (name or "rows").split()
+    return _loaded(words[0], words[-1])
 
 
 def task_of(kind: type[Task], settings: Any) -> Task:
@@ -217,13 +218,12 @@ def task_of(kind: type[Task], settings: Any) -> Task:
     # Rounds over shards are asked for by a setting, not by another command, and most kinds have
     # none.
     in_rounds = getattr(settings, "slots", None) is not None
-    task: Task = (_loaded(IN_ROUNDS) if in_rounds else kind)(settings)
+    task: Task = (_loaded("shards", "shards") if in_rounds else kind)(settings)
     return task
 
 
-def _loaded(place: str) -> Any:
-    module, name = place.split(":")
-    return getattr(import_module(module), name)
+def _loaded(module: str, name: str) -> Any:
+    return getattr(import_module(f"atomstream.runs.tasks.{module}"), f"{name.title()}Task")
 
 
 @contextmanager
