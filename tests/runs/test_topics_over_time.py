@@ -93,6 +93,7 @@ def test_lives_have_dates_where_documents_come_by_their_dates(folder, tmp_path):
         assert moment.when == dates[(moment.n_samples - 1) % N]
     (became,) = (part for part in sections_of(record) if part.name == "became")
     late = [event.when for event in lives.events if event.n_samples > lives.formed]
+    assert late
     assert [row[became.columns.index("date")] for row in became.rows] == late[::-1]
     with open(tmp_path / "run/history.jsonl", encoding="utf-8") as file:
         told = [line for line in map(json.loads, file) if "event" in line]

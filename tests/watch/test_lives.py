@@ -1,12 +1,14 @@
 """Births, deaths, splits, merges and drift of atoms that were planted are found, and no others."""
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from atomstream import OnlineNMF
 from atomstream.cli import main
+from atomstream.looks.report import became
 from atomstream.watch.callbacks import History
 from atomstream.watch.history import Snapshots
 from atomstream.watch.lives import atoms_over_time
@@ -52,6 +54,17 @@ def test_the_beginning_ends_where_few_atoms_are_new():
     assert atoms_over_time(of(*turned[:3])).formed == 300  # half are new, each time
     assert atoms_over_time(of(*turned[:3], turned[2], turned[4])).formed == 300
     assert atoms_over_time(of(turned[0], turned[0], turned[1])).formed == 0
+
+
+def test_the_report_lists_what_follows_the_beginning_and_the_latest_first():
+    turned = [[a, b, c, d], [e, f, c, d], [e, f, c, d], [e, f, c, b], [e, f, a, b]]
+    (section,) = became(SimpleNamespace(history=of(*turned), notes={}), "rows")
+    place = section.columns.index("rows by then")
+    assert [row[place] for row in section.rows] == ["500", "500", "400", "400"]
+    assert "4 events found" in section.caption
+    assert "The first 200 rows, after which the atoms had formed, are left out" in section.caption
+    (section,) = became(SimpleNamespace(history=of(*turned[1:]), notes={}), "rows")
+    assert "left out" not in section.caption
 
 
 def test_a_part_that_gets_an_atom_of_its_own_is_a_split():
