@@ -284,16 +284,19 @@ def test_threads_change_nothing():
 
 
 def test_signed_atoms_are_matched_whatever_their_sign(room):
-    rng = np.random.default_rng(0)
-    parts = rng.standard_normal((3, 12))
-    usages = rng.choice([-1, 1], (300, 3)) * rng.uniform(1, 3, (300, 3))
-    usages *= rng.random((300, 3)) < 0.4
-    X = usages @ parts + 0.1 * rng.standard_normal((300, 12))
-    model = OnlineDictionaryLearning(alpha=0.1)
-    consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, random_state=0)
-    consensus.fit(X)
-    room.error(abs((consensus.choice_.by_reproducibility or 0) - 3), at_most=0.5)
-    room.share(align(parts, consensus).similarity.min(), at_least=0.95)
+    back, alike = [], []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        parts = rng.standard_normal((3, 12))
+        usages = rng.choice([-1, 1], (300, 3)) * rng.uniform(1, 3, (300, 3))
+        usages *= rng.random((300, 3)) < 0.4
+        X = usages @ parts + 0.1 * rng.standard_normal((300, 12))
+        model = OnlineDictionaryLearning(alpha=0.1)
+        consensus = ConsensusNMF([2, 3, 4], n_replicates=10, model=model, random_state=0).fit(X)
+        back.append(consensus.choice_.by_reproducibility or 0)
+        alike.append(align(parts, consensus).similarity.min())
+    room.error(abs(np.median(back) - 3), at_most=0.5)
+    room.share(np.median(alike), at_least=0.95)
     flipped = consensus.consensus(3).labels
     assert (np.sort(flipped, axis=1) == np.arange(3)).all(axis=1).mean() > 0.5
 
