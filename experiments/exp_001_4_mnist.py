@@ -1,10 +1,10 @@
 """Experiment 001-4: eigenimages of the four methods, and how sharp they are (figure 5).
 
 8,000 handwritten digits, values in [0, 1], lambda = 0.1, 150 representatives, one pass of the
-online methods, batch cvxMF to its end, five seeds each. The paper calls its set of eigenimages
-overcomplete and does not give its size: here are 10, 30, 50 and 100 atoms. With 150 representatives
-an atom of many is made of few digits, so R_r has another run with 15 representatives for each atom,
-of fewer seeds, since it takes as long as batch.
+online methods, batch cvxMF until a round gains less than a ten-thousandth of the error, five seeds
+each. The paper calls its set of eigenimages overcomplete and does not give its size: here are 10,
+30, 50 and 100 atoms. With 150 representatives an atom of many is made of few digits, so R_r has
+another run with 15 representatives for each atom, of fewer seeds, since it takes as long as batch.
 
 Sharpness is the energy of the differences of neighbouring pixels over the energy of the pixels, as
 a share of that of the digits themselves: an average of many digits is blurred and has less. Signs
