@@ -99,26 +99,42 @@ def room(request):
         pytest.fail(f"{used:.2f} of the room of a bound is used; at most {MOST_ROOM} may be")
 
 
+def pytest_generate_tests(metafunc):
+    """Give tests that take ``seeds`` one of them in make test, and three in their long form."""
+    if "seeds" in metafunc.fixturenames:
+        one = pytest.param([0], id="one seed", marks=pytest.mark.short)
+        three = pytest.param([0, 1, 2], id="three seeds", marks=pytest.mark.long)
+        metafunc.parametrize("seeds", [one, three])
+
+
 def pytest_collection_modifyitems(items):
     """Mark the tests that bound something learned, and the cases that are left to the long form.
 
     Of the cases of a test with ``cover(n)`` those stay whose places in all lists of values add up
     to a multiple of n: one in n, in which every value stands beside others.
     """
+    known = {}
     for item in items:
         if "room" in getattr(item, "fixturenames", ()):
             item.add_marker("learned")
         cover = item.get_closest_marker("cover")
-        if cover and sum(_places(item)) % cover.args[0]:
+        if cover and sum(_places(item, known)) % cover.args[0]:
             item.add_marker("long")
 
 
-def _places(item):
-    """Return the places of the values of a case in their lists, once for each list."""
-    names = [mark.args[0] for mark in item.iter_markers("parametrize")]
-    lists = [name.replace(",", " ").split() if isinstance(name, str) else name for name in names]
-    others = {name for values in lists for name in values[1:]}
-    return [place for name, place in item.callspec.indices.items() if name not in others]
+def _places(item, known):
+    """Yield the place of the values of a case in each of the lists of its test.
+
+    Places are counted here, for `callspec.indices` numbers cases in some versions of pytest. The
+    values met so far are kept in ``known``.
+    """
+    values = item.callspec.params
+    lists = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    lists = [it.replace(",", " ").split() if isinstance(it, str) else list(it) for it in lists]
+    of_fixtures = values.keys() - {name for names in lists for name in names}
+    for names in [*lists, *([name] for name in sorted(of_fixtures))]:
+        order = known.setdefault((item.path, item.originalname, *names), {})
+        yield order.setdefault(tuple(id(values[name]) for name in names), len(order))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -549,9 +549,9 @@ def test_edges_come_lowest_first_and_non_edges_highest_first(undirected):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("change", "share"), [(links.hide, 0.2), (links.plant, 0.3)])
-def test_planted_edges_score_low_and_hidden_ones_high(change, share, room):
+def test_planted_edges_score_low_and_hidden_ones_high(change, share, room, seeds):
     areas = []
-    for seed in range(3):
+    for seed in seeds:
         # Two communities: the structure that patches can know.
         graph = nx.planted_partition_graph(2, 40, 0.5, 0.03, seed=seed)
         split = change(graph, share, random_state=seed)

@@ -128,9 +128,9 @@ def test_alone_every_series_is_forecast_as_if_there_were_no_other():
 
 
 @pytest.mark.filterwarnings("ignore:The honest one-step errors")
-def test_one_wild_value_does_not_ruin_later_forecasts_and_a_move_is_followed(room):
+def test_one_wild_value_does_not_ruin_later_forecasts_and_a_move_is_followed(room, seeds):
     """Without a limit the errors are more than 200 times as large 26 rows after the wild value."""
-    for seed in range(3):
+    for seed in seeds:
         Y = waves(200, 2, seed)
         wild, moved = Y.copy(), Y.copy()
         wild[150, 0] = 5e4

@@ -74,7 +74,7 @@ def test_the_memory_holds_what_the_last_codes_add_up_to_and_nothing_else(room):
 @pytest.mark.parametrize("loss", ["squared", "kl"])
 @pytest.mark.filterwarnings("ignore:Maximum number of iterations")
 @pytest.mark.filterwarnings("ignore:Column 0")  # of iris, more than half of the energy
-def test_fit_ends_where_batch_factorization_ends(name, rank, loss, room):
+def test_fit_ends_where_batch_factorization_ends(name, rank, loss, room, seeds):
     X = {"iris": lambda: load_iris().data, "digits": lambda: load_digits().data, "mixed": mixed}[
         name
     ]()
@@ -82,7 +82,7 @@ def test_fit_ends_where_batch_factorization_ends(name, rank, loss, room):
     batch = NMF(rank, init="nndsvda", max_iter=500, random_state=0, **kl).fit(X)
     ends = [
         np.sqrt(2 * OnlineNMF(rank, loss=loss, random_state=seed).fit(X).losses(X).sum())
-        for seed in range(3)
+        for seed in seeds
     ]
     room.ratio(np.median(ends) / batch.reconstruction_err_, at_most=1.01)
 

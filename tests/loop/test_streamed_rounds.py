@@ -78,9 +78,9 @@ def test_passes_over_rows_on_disk_are_those_in_memory_to_the_bit(model):
         assert_array_equal(there, here)
 
 
-def test_spectra_on_disk_are_found_as_in_memory(room):
+def test_spectra_on_disk_are_found_as_in_memory(room, seeds):
     lost = []
-    for seed in range(3):
+    for seed in seeds:
         X, spectra = cube(seed=seed)
         here = OnlineNMF(4, loss="kl", random_state=seed).fit(X)
         there = OnlineNMF(4, loss="kl", random_state=seed).fit(streams.OnDisk(X))
@@ -275,9 +275,9 @@ def test_models_that_settle_on_no_data_end_at_once():
 
 
 @pytest.mark.filterwarnings("ignore:fit ended after 500 rounds")
-def test_nearly_parallel_loadings_settle_on_a_stream_as_in_memory(room):
+def test_nearly_parallel_loadings_settle_on_a_stream_as_in_memory(room, seeds):
     ratios = []
-    for seed in range(3):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         codes, U, V = (rng.random((n, 3)) for n in (90, 8, 7))
         U, V = (part + rng.random((len(part), 1)) for part in (U, V))

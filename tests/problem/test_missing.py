@@ -20,7 +20,7 @@ MODELS = {
     # the ridge keeps projected gradients, which alone serve the ball, from thousands of steps
     "ball": (
         OnlineDictionaryLearning,
-        {"codes": "unit_ball", "atoms": "free", "alpha": 0.0, "ridge": 0.1},
+        {"codes": "unit_ball", "atoms": "free", "alpha": 0.0, "ridge": 1.0, "n_epochs": 1},
     ),
 }
 
