@@ -74,12 +74,37 @@ def test_commands_load_pandas_and_scipy_stats_when_they_are_used():
 
 
 @pytest.mark.slow
-def test_a_run_on_rows_loads_at_most_132_modules(tmp_path):
+def test_a_run_on_rows_loads_at_most_133_modules(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((100, 4)))
     words = ["learn", str(tmp_path / "x.npy"), "--out", str(tmp_path / "run"), "--epochs", "1"]
     code = f"import sys; from atomstream.cli import main; assert main({words!r}) == 0\n"
     code += "print(len([name for name in sys.modules if name.startswith('atomstream')]))"
-    assert int(run(code).splitlines()[-1]) <= 132
+    assert int(run(code).splitlines()[-1]) <= 133
+
+
+@pytest.mark.slow
+def test_looking_at_a_complete_run_and_wrong_options_load_no_compiler_and_plots(tmp_path):
+    """They answer in half a second of processor time; the compiler alone takes .3 to load."""
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((100, 4)))
+    words = ["learn", str(tmp_path / "x.npy"), "--out", str(tmp_path / "run")]
+    code = f"from atomstream.cli import main; assert main({words!r}) == 0"
+    run(code)
+    rest = [
+        *(["inspect", words[-1]], ["watch", words[-1]], ["learn", "--help"], ["learn", "--wrong"]),
+        ["learn", str(tmp_path / "missing.npy"), "--out", str(tmp_path / "other")],
+    ]
+    for words in rest:
+        shown = run(
+            "import sys; from atomstream.cli import main\n"
+            f"main({words!r})\n"
+            "heavy = ('numba', 'pandas', 'matplotlib', 'networkx', 'jinja2', 'scipy.stats')\n"
+            "print([name for name in heavy if name in sys.modules])\n"
+            "print(len([name for name in sys.modules if name.startswith('atomstream')]))"
+        )
+        assert shown.splitlines()[-2] == "[]", words
+        assert int(shown.splitlines()[-1]) <= 150, words
+        if words[0] == "inspect":
+            assert "held-out rows" in shown
 
 
 @pytest.mark.slow

@@ -29,7 +29,8 @@ from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import Users
-from atomstream.loop.scaling import Scaling
+from atomstream.loop.scaling import scaling_of
+from atomstream.watch.diagnostics import figures_on
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".arrow", ".feather", ".h5ad")
 ROWS = 4096  # coded at a time
@@ -85,14 +86,14 @@ class RowsLook(Look):
 
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
-        model = record.model
+        model, scale = record.model, scaling_of(record.model).kind
         atoms, of = len(model.components_), counted(model.n_features_in_, "feature")
         return {
             "model": f"{type(model).__name__}, {counted(atoms, 'atom')} of {of}",
             plural(self.unit(record)): (
                 f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, passes included"
             ),
-            **({"scale": UNITS[_scale(model).kind]} if _scale(model).kind != "none" else {}),
+            **({"scale": UNITS[scale]} if scale != "none" else {}),
             **_in_rounds(record),
         }
 
@@ -105,20 +106,8 @@ class RowsLook(Look):
 
     def quality(self, record: Record) -> dict[str, float]:
         """Return figures on the rows held out; empty where there are none."""
-        model, rows = record.model, record.held_out
-        if rows is None or not rows.shape[0]:
-            return {}
-        with warnings.catch_warnings(action="ignore"):
-            scaled = _scale(model).apply(rows)
-            values = scaled.data if sp.issparse(scaled) else scaled
-            energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
-            return {
-                "unexplained share of the energy": -model.score(rows) / energy if energy else 0.0,
-                "mean objective": model.objective(rows),
-                "stationarity": model.stationarity(rows),
-                "surrogate": model.surrogate(),
-                "surrogate gap": model.surrogate_gap(rows),
-            }
+        # A run that is complete holds them: coding the rows once more loads the compiler.
+        return super().quality(record) or figures_on(record.model, record.held_out)
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of code and energy, and the largest features of atoms."""
@@ -186,10 +175,10 @@ class RowsLook(Look):
             "Rows that were kept out of learning, from the smallest relative error to the largest."
         )
         model, units = record.model, ""
-        if _scale(model).kind != "none" and _few(record):
+        if scaling_of(model).kind != "none" and _few(record):
             # In units of the data one column would hide the others.
-            model, rows = _in_scale(model), _scale(model).apply(rows)
-            units = f" In units of the scale ({UNITS[_scale(record.model).kind]})."
+            model, rows = _in_scale(model), scaling_of(model).apply(rows)
+            units = f" In units of the scale ({UNITS[scaling_of(record.model).kind]})."
         if record.shape is not None:
             units += " Errors are red where too much is reconstructed, and blue where too little."
         figure = drawings.triples(model, rows, record.shape, names=record.names)
@@ -246,10 +235,6 @@ def _kept(users: Users | None, record: Record) -> Users | None:
     return replace(users, text=lambda i: largest_features(values[i], record.names))
 
 
-def _scale(model: Any) -> Scaling:
-    return getattr(model, "scaling_", None) or Scaling()
-
-
 def _few(record: Record) -> bool:
     """Return whether atoms are shown by their features, rather than as patches or curves."""
     named = record.names is not None or record.model.n_features_in_ <= drawings.MAX_BARS
@@ -258,7 +243,7 @@ def _few(record: Record) -> bool:
 
 def _in_scale(model: Any) -> Any:
     """Return a dictionary that takes and gives rows in units of its scale."""
-    scale = _scale(model)
+    scale = scaling_of(model)
     return SimpleNamespace(
         transform=lambda X: model.transform(scale.undo(X)),
         inverse_transform=lambda codes: scale.apply(model.inverse_transform(codes)),
@@ -267,7 +252,7 @@ def _in_scale(model: Any) -> Any:
 
 def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
     """Return atoms to draw, in units of the data or of the scale, and a sentence that says so."""
-    scale = _scale(model)
+    scale = scaling_of(model)
     if scale.kind == "none":
         return model, ""
     if of_data and scale.linear:

@@ -168,6 +168,11 @@ class Scaling:
         return X if not len(self.mass) else X * self.divisor.astype(X.dtype)
 
 
+def scaling_of(model: Any) -> Scaling:
+    """Return the scaling of a fitted model; one that changes nothing where it has none."""
+    return getattr(model, "scaling_", None) or Scaling()
+
+
 def dominant(X: Any, weights: NDArray | None = None) -> tuple[int, float] | None:
     """Return the column that has more than half of the energy of rows, and its share.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from atomstream.base.fixed import Fixed, are_fixed
 from atomstream.base.matrices import Matrix
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
+from atomstream.loop.scaling import scaling_of
 from atomstream.memory.base import Delta
 from atomstream.penalties.base import TINY
 from atomstream.problem.batch import Batch
@@ -40,6 +42,30 @@ def stationarity(
         The first so many atoms, or those at these places, may not change and do not count.
     """
     return relative_move(delta, dictionary, objective.atoms.prox, fixed)
+
+
+def figures_on(model: Any, rows: Any) -> dict[str, float]:
+    """Return what a model makes of rows that it has not learned from; empty without rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of rows.
+    rows : array-like or sparse of shape (n_rows, n_features), or None
+    """
+    if rows is None or not rows.shape[0]:
+        return {}
+    with warnings.catch_warnings(action="ignore"):
+        scaled = scaling_of(model).apply(rows)
+        values = scaled.data if sp.issparse(scaled) else scaled
+        energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
+        return {
+            "unexplained share of the energy": -model.score(rows) / energy if energy else 0.0,
+            "mean objective": model.objective(rows),
+            "stationarity": model.stationarity(rows),
+            "surrogate": model.surrogate(),
+            "surrogate gap": model.surrogate_gap(rows),
+        }
 
 
 def relative_move(

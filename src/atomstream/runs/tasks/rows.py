@@ -6,6 +6,7 @@ import logging
 import re
 import warnings
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, divide_alike
 from atomstream.loop.scaling import dominance
 from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
-from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask, settle_option
+from atomstream.runs.tasks import _passes
 from atomstream.schedules import Constant
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ class RowsSettings(checkpoints, Settings):
         "Passes over the inputs.",
         whole(),
         free=True,
-        shown=f"until {ROWS_TO_LEARN:,} rows are learned, {MAX_PASSES} at most",
+        shown=f"until {_passes.ROWS_TO_LEARN:,} rows are learned, {_passes.MAX_PASSES} at most",
     )
     batch_size: int = sets(OnlineNMF, "batch_size")
     missing: bool = sets(
@@ -169,7 +170,7 @@ class RowsSettings(checkpoints, Settings):
 class LearnSettings(RowsSettings):
     """Settings of a run on rows, which can be cut into rounds over shards for many workers."""
 
-    settle: int | None = settle_option()
+    settle: int | None = _passes.settle_option()
     engine: str | None = option(
         None,
         "Where rounds over shards run: threads, processes, processes:4 or dask://host:port.",
@@ -215,7 +216,7 @@ class LearnSettings(RowsSettings):
         super().check()
 
 
-class RowsTask(PassesTask):
+class RowsTask(_passes.PassesTask):
     """A dictionary of rows: passes over the inputs, some rows kept out to judge by."""
 
     settings_type: ClassVar[type[Settings]] = LearnSettings
@@ -236,8 +237,7 @@ class RowsTask(PassesTask):
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
         self._flattening = check_axes(self.sources, settings.sample_axes)
-        # Genes of the second file are divided by the deviations of the first: one dictionary, one
-        # scale.
+        # Genes of all files are divided by the deviations of the first: one dictionary, one scale.
         divide_alike(self.sources, self.sources[0].deviation)
         self.n_missing = self.n_entries = self.n_skipped = 0
         # Rows are chosen by their numbers and the seed, never in order of arrival: a resumed run
@@ -273,6 +273,10 @@ class RowsTask(PassesTask):
             )
         self.names = names
         super().restore(model, notes)
+
+    def finish(self, folder: Path) -> dict[str, Any]:
+        """Judge the model by the rows held out, for those who inspect the run."""
+        return _passes.judged(self.model, self.holdout)
 
     def batch_of(self, piece: Piece) -> Any:
         """Return the rows that are not held out; None where all are."""
