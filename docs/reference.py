@@ -25,7 +25,7 @@ NAMES = {
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),
-        "extract_signatures",
+        *("extract_signatures", "find_sources", "bootstrap_sources"),
         *("load", "register", "report", "trusted_types", "transform_shards", "Checkpoint"),
     ),
     "Errors and warnings": (
@@ -43,6 +43,7 @@ MODULES = {
     "Streams and chains": ("streams", "samplers"),
     "Data of one kind": (
         *("networks", "walks", "series", "images", "text", "tensors", "cells", "signatures"),
+        "sources",
     ),
     "Watching and judging": (
         *("callbacks", "diagnostics", "changes", "drift", "history", "lives", "live", "loggers"),

@@ -59,6 +59,7 @@ STANDARD = [
     "VideoDictionary", "VideoLook", "VideoSettings", "VideoTask", "Vocabulary", "WalkFactors",
     "WalkLearning", "WalkLook", "WalkSettings", "WalkTask", "WandbLogger", "checkpoints",
     "edge_reading", "ChannelTable", "Decomposition", "Exposures", "Match", "SignatureCoder",
+    "Ranges", "SpeciesTable",
     "SignaturesLook", "SignaturesSettings", "SignaturesTask", "NumberFormat",
 ]
 # fmt: on

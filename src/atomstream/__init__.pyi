@@ -28,6 +28,7 @@ from .domains import images as images
 from .domains import networks as networks
 from .domains import series as series
 from .domains import signatures as signatures
+from .domains import sources as sources
 from .domains import tensors as tensors
 from .domains import text as text
 from .domains import walks as walks
@@ -47,6 +48,8 @@ from .estimators.parafac import online_parafac as online_parafac
 from .estimators.rank import choose_rank as choose_rank
 from .estimators.series import SeriesDictionary as SeriesDictionary
 from .estimators.signature_extraction import extract_signatures as extract_signatures
+from .estimators.source_apportionment import bootstrap_sources as bootstrap_sources
+from .estimators.source_apportionment import find_sources as find_sources
 from .estimators.topics import TopicModel as TopicModel
 from .estimators.video import VideoDictionary as VideoDictionary
 from .estimators.walk import RandomWalkFactorization as RandomWalkFactorization

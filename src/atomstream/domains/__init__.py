@@ -4,5 +4,15 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules={"cells", "images", "networks", "series", "signatures", "tensors", "text", "walks"},
+    submodules={
+        "cells",
+        "images",
+        "networks",
+        "series",
+        "signatures",
+        "sources",
+        "tensors",
+        "text",
+        "walks",
+    },
 )

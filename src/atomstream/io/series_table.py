@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
 SENTINEL = re.compile(r"-1|-9+(\.9+)?")  # as tables often write what is missing
 BYTES_PER_TIME = 80  # as text
+SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})(?: (\d{1,2})(:\d{2}(?::\d{2})?))?")
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 
 
@@ -125,8 +127,9 @@ def read_series(
     ----------
     path : path
     time : str, optional
-        Name or number from 1 of the column of times: dates (2020-04, 2020-04-12, 2020-04-12 18:00)
-        or whole numbers. By default the first column, if it holds dates.
+        Name or number from 1 of the column of times: dates (2020-04, 2020-04-12, 2020-04-12 18:00,
+        or 6/22/2001 0:00 where only one order of day and month makes them rise) or whole numbers.
+        By default the first column, if it holds dates.
     columns : sequence of str, default=()
         Names, numbers or ranges of the series, or "numeric"; none means all other columns.
     drop : sequence of str, default=()
@@ -190,10 +193,40 @@ class _TimeColumn(Naming):
         return [0] if DATE.fullmatch(first) or (not some and LIKE_DATE.match(first)) else []
 
 
+def _from_slashes(fields: Sequence[str], name: str, path: Path) -> list[str] | None:
+    """Return dates such as 6/22/2001 0:00 as 2001-06-22 00:00; None where they are others.
+
+    Raises
+    ------
+    InputError
+        Where day and month could be either way round.
+    """
+    found = [SLASHED.fullmatch(field) for field in fields]
+    parts = [match.groups() for match in found if match]
+    read: list[list[str]] = []
+    for month, day in ((0, 1), (1, 0)):
+        dates = [
+            f"{p[2]}-{p[month]:0>2}-{p[day]:0>2}" + (f" {p[3]:0>2}{p[4]}" if p[3] else "")
+            for p in parts
+        ]
+        with suppress(ValueError):  # no such day or month
+            if (np.diff(np.array(dates, "datetime64")) > np.timedelta64(0)).all():
+                read.append(dates)
+    if len(parts) < len(found) or not read:
+        return None
+    if len(read) > 1 and read[0] != read[1]:
+        raise InputError(
+            f"Column {name!r} of {path} holds {fields[0]!r}, and which number is the month is not "
+            "clear; write dates such as 2020-04-12."
+        )
+    return read[0]
+
+
 def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
     """Return a column as dates or whole numbers."""
     if all(re.fullmatch(r"-?\d+", field) for field in fields):
         return np.array(fields, dtype=np.int64)
+    fields = _from_slashes(fields, name, path) or fields
     odd = next((field for field in fields if not DATE.fullmatch(field)), None)
     try:
         if odd is None:

@@ -1,0 +1,13 @@
+"""Sources of air and water: species with uncertainties, factors, ranges by block bootstraps."""
+
+from atomstream.domains.sources.factors import Factors, Ranges, block_rows, mapped_to
+from atomstream.domains.sources.species import SpeciesTable, read
+
+__all__ = [
+    "Factors",
+    "Ranges",
+    "SpeciesTable",
+    "block_rows",
+    "mapped_to",
+    "read",
+]

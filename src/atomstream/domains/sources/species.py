@@ -1,0 +1,255 @@
+"""Tables of species over time: concentrations, their uncertainties, and the field's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from atomstream.exceptions import InputError
+from atomstream.io.series_table import read_series
+
+KINDS = ("strong", "weak", "bad")
+BAD, WEAK = 0.5, 1.0  # signal to noise below which a species is so
+WEAK_FACTOR = 3.0  # on the uncertainties of weak species
+OF_LIMIT, UNCERTAINTY_OF_LIMIT = 1 / 2, 5 / 6  # of the detection limit, where a value is below it
+OF_MISSING = 4.0  # uncertainty of what is missing, in medians of the species
+
+
+@dataclass(frozen=True, eq=False)
+class SpeciesTable:
+    """Concentrations of species over time, with the uncertainty of every entry.
+
+    Values below a detection limit become half of it, with 5/6 of it as their uncertainty [1]_.
+    Missing values (NaN) become the median of the species, with four times that as their
+    uncertainty [2]_. Signal to noise is the mean over the observed values of how far they lie
+    above their uncertainty, in units of it (0 where they lie below); below 0.5 a species is bad
+    (left out of the fit), below 1 weak (its uncertainties count three times) [2]_.
+
+    Parameters
+    ----------
+    values, uncertainties : array-like of shape (n_times, n_species)
+    species : sequence of str
+    dates : array-like of datetime64 or int of shape (n_times,), optional
+        They must rise and may leave gaps. By default rows are numbered from 0.
+    total : array-like of shape (n_times,), optional
+        Such as the mass of all particles: left out of the fit; contributions are scaled to it.
+    limits : array-like of shape (n_species,), optional
+        Detection limits.
+    units : str, default=""
+        Of the concentrations, for pictures.
+    strong, weak, bad : collection of str, default=()
+        Species that are so whatever their signal to noise.
+    source : str, default="The table"
+        Where it is from, for messages.
+
+    Attributes
+    ----------
+    signal_to_noise : ndarray of shape (n_species,)
+    kinds : list of str
+    n_missing, n_below : ndarray of int of shape (n_species,)
+        Values that were missing, and below the limit.
+
+    Raises
+    ------
+    InputError
+        For uncertainties of another shape or not above 0, dates that do not rise, negative
+        concentrations, and species that are constant or never observed.
+
+    References
+    ----------
+    .. [1] Polissar, Hopke, Paatero, Malm, Sisler (1998), "Atmospheric aerosol over Alaska: 2.
+       Elemental composition and sources"; reviewed by Reff, Eberly, Bhave (2007), "Receptor
+       modeling of ambient particulate matter data using positive matrix factorization". Their
+       value for what is missing is a geometric mean; the median is that of [2].
+    .. [2] Norris, Duvall, Brown, Bai (2014), "EPA Positive Matrix Factorization (PMF) 5.0:
+       Fundamentals and user guide".
+    """
+
+    values: Any
+    uncertainties: Any
+    species: Sequence[str]
+    dates: Any = None
+    total: Any = None
+    limits: ArrayLike | None = None
+    units: str = ""
+    strong: Collection[str] = ()
+    weak: Collection[str] = ()
+    bad: Collection[str] = ()
+    source: str = "The table"
+    signal_to_noise: NDArray = field(init=False)
+    kinds: list[str] = field(init=False)
+    n_missing: NDArray = field(init=False)
+    n_below: NDArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        values, given = np.array(self.values, float), np.array(self.uncertainties, float)
+        if values.ndim != 2 or values.shape != given.shape or values.shape[1] != len(self.species):
+            raise InputError(
+                f"{self.source} has concentrations of shape {values.shape}, uncertainties of shape "
+                f"{given.shape} and {len(self.species)} species; every concentration needs one "
+                "uncertainty."
+            )
+        limits: NDArray = np.zeros(()) if self.limits is None else np.asarray(self.limits, float)
+        limits = np.broadcast_to(np.where(limits > 0, limits, -np.inf), values.shape)
+        dates = np.arange(len(values)) if self.dates is None else np.asarray(self.dates)
+        _check_dates(dates, len(values), self.source)
+        missing, below = np.isnan(values), values < limits
+        self._check(values, given, missing | below)
+        known = np.where(missing, np.nan, np.where(below, OF_LIMIT * limits, values))
+        given = np.where(below, UNCERTAINTY_OF_LIMIT * limits, given)
+        signal = np.nanmean(np.maximum(known - given, 0) / np.where(missing, 1, given), axis=0)
+        middle = np.nanmedian(known, axis=0)
+        # A median of 0 has no uncertainty of its own: the largest one of the species is taken.
+        wide = np.where(middle > 0, OF_MISSING * middle, np.where(missing, 0, given).max(axis=0))
+        made = {
+            "values": np.where(missing, middle, known),
+            "uncertainties": np.where(missing, wide, given),
+            "species": [*map(str, self.species)],
+            "dates": dates,
+            "total": None if self.total is None else np.asarray(self.total, float),
+            "signal_to_noise": signal,
+            "kinds": self._kinds(signal),
+            "n_missing": missing.sum(axis=0),
+            "n_below": below.sum(axis=0),
+        }
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    def _check(self, values: NDArray, given: NDArray, replaced: NDArray) -> None:
+        """Raise InputError for the first entry that is wrong, and for species that say nothing."""
+        negative = "at least 0: give detection limits, or set it to 0"
+        for wrong, entries, what, needed in (
+            (~replaced & ~(given > 0), given, "uncertainty", "above 0"),
+            (values == np.inf, values, "concentration", "finite"),
+            (~replaced & (values < 0), values, "concentration", negative),
+        ):
+            if wrong.any():
+                row, column = np.argwhere(wrong)[0]
+                when = row if self.dates is None else np.asarray(self.dates)[row]
+                raise InputError(
+                    f"The {what} of {self.species[column]!r} at {when} in {self.source} is "
+                    f"{entries[row, column]:g}; needed is {needed}."
+                )
+        known = np.where(replaced, -1, values)  # all that is below detection is one value
+        for name, column, missing in zip(self.species, known.T, np.isnan(values).T, strict=True):
+            if len(np.unique(column[~missing])) < 2:
+                raise InputError(
+                    f"The species {name!r} of {self.source} has the same value at all times, or "
+                    "none; leave it out."
+                )
+
+    def _kinds(self, signal: NDArray) -> list[str]:
+        """Return whether each species is strong, weak or bad."""
+        asked = {name: kind for kind in KINDS for name in getattr(self, kind)}
+        if unknown := set(asked) - set(self.species):
+            raise InputError(f"{self.source} has no species {min(unknown)!r}.")
+        kinds = np.where(signal < BAD, "bad", np.where(signal < WEAK, "weak", "strong")).tolist()
+        found = [str(asked.get(name, kind)) for name, kind in zip(self.species, kinds, strict=True)]
+        if set(found) == {"bad"}:
+            raise InputError(f"{self.source} has no species with more signal than noise.")
+        return found
+
+    @property
+    def used(self) -> NDArray:
+        """Places of the species that are fitted: all that are not bad."""
+        return np.flatnonzero(np.array(self.kinds) != "bad")
+
+    @property
+    def is_strong(self) -> NDArray:
+        """Which of the fitted species are strong, bool of shape (n_used,)."""
+        return np.array(self.kinds)[self.used] == "strong"
+
+    @property
+    def scale(self) -> NDArray:
+        """Root mean squares of the fitted species, of shape (n_used,)."""
+        return np.asarray(np.sqrt((self.values[:, self.used] ** 2).mean(axis=0)))
+
+    @property
+    def errors(self) -> NDArray:
+        """Uncertainties as they are fitted, of shape (n_times, n_used): three times where weak."""
+        given: NDArray = self.uncertainties[:, self.used]
+        return given * np.where(self.is_strong, 1, WEAK_FACTOR)
+
+    def problem(self) -> tuple[NDArray, NDArray]:
+        """Return what a factorization minimises over: scaled concentrations and their weights."""
+        scale = self.scale
+        return self.values[:, self.used] / scale, (scale / self.errors) ** 2
+
+
+def _check_dates(dates: NDArray, n_times: int, source: str) -> None:
+    """Raise InputError for dates that do not rise, or are not as many as the rows."""
+    if dates.shape != (n_times,):
+        raise InputError(f"{source} has {n_times} rows and dates of shape {dates.shape}.")
+    back = np.flatnonzero(~(np.diff(dates) > np.zeros((), np.diff(dates).dtype)))
+    if len(back):
+        earlier, later = dates[back[0] : back[0] + 2]
+        raise InputError(
+            f"The dates of {source} must rise: {later} (row {back[0] + 1}, counted from 0) comes "
+            f"after {earlier}; sort the rows and keep one of each date."
+        )
+
+
+def read(
+    concentrations: Any,
+    uncertainties: Any,
+    *,
+    total: str | None = None,
+    limits: Any = None,
+    missing: Sequence[str] = (),
+    drop: Collection[str] = (),
+    **known: Any,
+) -> SpeciesTable:
+    """Return concentrations with their uncertainties, by the rules of `SpeciesTable`.
+
+    Parameters
+    ----------
+    concentrations, uncertainties : path or frame
+        Comma-separated files whose first column holds dates (2001-06-22 00:00 or, if the order of
+        day and month is clear, 6/22/2001 0:00), or frames with dates as their index.
+    total : str, optional
+        The column of a total, such as the mass of all particles.
+    limits : path, frame or mapping of str to float, optional
+        Detection limits by species; a file or a frame of one row.
+    missing : sequence of str, default=()
+        What stands for a missing value in files besides empty fields, such as "-999".
+    drop : collection of str, default=()
+        Columns that are left out.
+    **known
+        As of `SpeciesTable`: ``units``, ``strong``, ``weak``, ``bad``.
+
+    Raises
+    ------
+    InputError
+        For what cannot be read, and for tables of different rows or species.
+    """
+    values, names, dates, source = _columns(concentrations, missing)
+    given, other_names, other_dates, other = _columns(uncertainties, missing)
+    if len(dates) != len(other_dates) or (dates != other_dates).any():
+        raise InputError(f"{source} and {other} have different dates; every row needs its partner.")
+    kept = [name for name in names if name != total and name not in drop]
+    needed = [*([] if total is None else [total]), *drop, *other_names]
+    for lacks, has, wanted in ((source, names, needed), (other, other_names, kept)):
+        if unknown := [name for name in wanted if name not in has]:
+            raise InputError(f"{lacks} has no column {unknown[0]!r}.")
+    here, there = [names.index(name) for name in kept], [other_names.index(name) for name in kept]
+    known["total"] = values[:, names.index(total)] if total else None
+    if limits is not None:
+        if not hasattr(limits, "keys") or hasattr(limits, "columns"):
+            row, columns, *_ = _columns(limits, missing)
+            limits = dict(zip(columns, row[0], strict=True))
+        known["limits"] = [limits.get(name, 0.0) for name in kept]
+    return SpeciesTable(values[:, here], given[:, there], kept, dates, source=source, **known)
+
+
+def _columns(source: Any, missing: Sequence[str]) -> tuple[NDArray, list[str], NDArray, str]:
+    """Return values, names, dates and the source of a table."""
+    if isinstance(source, str | Path):
+        table = read_series(source, missing=missing)
+        return table.values, table.names, table.labels, str(source)
+    values = np.asarray(source.to_numpy(), float)
+    return values, [*map(str, source.columns)], source.index.to_numpy(), "The frame"
