@@ -224,3 +224,17 @@ def test_heads_that_cannot_be_are_refused():
         model.partial_fit(Y)
     with pytest.raises(ValueError, match="another than the one that learned"):
         new().fit(Y).set_params(season=7).predict()
+
+
+@pytest.mark.filterwarnings("ignore:The honest one-step errors")
+def test_series_that_jump_between_levels_are_followed_at_once_without_a_limit(room):
+    rng = np.random.default_rng(0)
+    levels = 500 * np.repeat(rng.integers(0, 2, (20, 1)), 30, axis=0)
+    Y = 50 + rng.standard_normal((600, 1)) + levels
+    limited, free = (
+        error(new(Head(horizon=6, max_wild=n), season=None, memory=400).fit(Y).one_step_, Y[-400:])
+        for n in (2, 0)
+    )
+    room.error(free, at_most=0.95 * limited)
+    with pytest.raises(ValueError, match="max_wild of a head must be a whole number from 0 on"):
+        Head(max_wild=-1)

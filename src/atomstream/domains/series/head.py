@@ -27,7 +27,6 @@ N_ERRORS = 200  # last errors of each step, for bands
 # A value further from its forecast than eight times what held 90 % of the last errors is brought
 # nearer; never one that moved by less than the scale of the first rows.
 USUAL_SHARE, TIMES_USUAL, MIN_LIMIT = 0.9, 8.0, 1.0
-MAX_WILD = 2  # such values in a row
 LIMIT_EVERY = 16  # rows after which the limit is renewed
 TINY = 1e-300
 
@@ -56,6 +55,10 @@ class Head:
     joint : bool, default=True
         Whether series may be forecast from each other's lags and codes, where these are few.
         Without it every series is forecast as if it were alone.
+    max_wild : int, default=2
+        Values in a row that are brought nearer where they are further off than usual, many times:
+        one wild value would else spoil forecasts for long. From the next one on they are believed,
+        for the series has moved. 0 believes all, for series that jump between levels.
     """
 
     members: tuple[str, ...] = ("persistence", "seasonal", "smoothing", "ridge")
@@ -63,6 +66,7 @@ class Head:
     horizon: int = 24
     sharpness: float = 4.0
     joint: bool = True
+    max_wild: int = 2
 
     def __post_init__(self) -> None:
         """Refuse settings out of range."""
@@ -71,7 +75,7 @@ class Head:
             raise ValueError(
                 f"members of a head must be some of {', '.join(MEMBERS)}, got {self.members!r}."
             )
-        for name, least in (("lags", 1), ("horizon", 1)):
+        for name, least in (("lags", 1), ("horizon", 1), ("max_wild", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} of a head must be a whole number from {least} on.")
@@ -324,8 +328,8 @@ class HeadPlan:
         """Return a row in which values that are very far from their forecasts are brought nearer.
 
         One wild value would else decide the weights of members, and what regressions and lags make
-        of the rows to come, for long. From the third in a row on they are believed: the series has
-        moved.
+        of the rows to come, for long. After ``max_wild`` in a row they are believed: the series
+        has moved.
         """
         if not state.n_rows % LIMIT_EVERY:
             width = half_widths(state.errors[:, 0], USUAL_SHARE)
@@ -334,7 +338,7 @@ class HeadPlan:
         off = row - expected
         far = np.abs(off) > state.limit  # never without a forecast, or while the limit is unknown
         state.n_far = np.where(far, state.n_far + 1, 0.0)
-        wild = far & (state.n_far <= MAX_WILD)
+        wild = far & (state.n_far <= self.head.max_wild)
         return np.where(wild, expected + np.sign(off) * state.limit, row)
 
     def ahead(self, state: HeadState, horizon: int, known: NDArray, decode: Any) -> NDArray:
