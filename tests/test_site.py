@@ -146,6 +146,7 @@ TABLES = (
     "outliers",
     "rare-parts",
     "signatures",
+    "traffic",
 )  # records that the page shows as tables alone
 
 
