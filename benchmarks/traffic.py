@@ -129,7 +129,8 @@ def main(cities):
         print(city, [(it["chosen"], it["error"]) for it in found["at random"]], flush=True)
         found["whole days"] = [case(city, seed, whole_days=True) for seed in SEEDS[:3]]
         print(city, [(it["chosen"], it["error"]) for it in found["whole days"]], flush=True)
-        save(f"traffic-{city.lower()}", found, seconds=time.perf_counter() - began)
+        name = city.lower()
+        save(f"traffic-{name}", found, seconds=time.perf_counter() - began)
 
 
 if __name__ == "__main__":

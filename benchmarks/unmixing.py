@@ -1,16 +1,17 @@
 """Unmixing of spectral images: end members and their shares, on Samson and on simulated cubes.
 
-``python benchmarks/unmixing.py`` writes ``results/unmixing-cubes.json``. Samson has 95 x 95 pixels of 156
-bands; three end members and the shares of each pixel are given (the shares are nonnegative least
-squares on the given members, over their sum). All pixels are brought to length one, for all
+``python benchmarks/unmixing.py`` writes ``results/unmixing-cubes.json``. Samson has 95 x 95 pixels
+of 156 bands; three end members and the shares of each pixel are given (the shares are nonnegative
+least squares on the given members, over their sum). All pixels are brought to length one, for all
 methods. The figure is the mean angle, in radians, between the given members and those found, one
 to one, and the root mean squared error of shares, which are nonnegative least squares on the
 members found, over their sum.
 
 Ours is `OnlineDictionaryLearning` with codes that sum to one, atoms that are not negative, the
-start "spread", fifty passes and the weight ``WEIGHT`` of the volume, one for all cubes. It was fixed after other
-cubes made of the spectra of Samson (seed 7) and Samson itself had been looked at: one set cannot
-choose it. The mean angle of each of ``WEIGHTS`` on twelve cubes of random spectra stands beside.
+start "spread", fifty passes and the weight ``WEIGHT`` of the volume, one for all cubes. It was
+fixed after other cubes made of the spectra of Samson (seed 7) and Samson itself had been looked at:
+one set cannot choose it. The mean angle of each of ``WEIGHTS`` on twelve cubes of random spectra
+stands beside.
 The simulated cubes that are reported are made of the spectra of Samson: shares from a Dirichlet
 law of .3, brightness that varies by a factor of four, and noise; in one materials vary from pixel
 to pixel by a slope of 10 %, and in one no share is above .9, so that no pixel is pure.
@@ -77,10 +78,9 @@ def projection(X, n_members, first):
 
 def vertices(X, n_members, seed):
     """Return the pixels that vertex component analysis picks: extremes in random directions."""
-    rng, middle = np.random.default_rng(seed), X.mean(axis=0)
-    _, _, axes = np.linalg.svd(X - middle, full_matrices=False)
-    low = (X - middle) @ axes[: n_members - 1].T
-    rows = np.hstack([low, np.full((len(X), 1), np.linalg.norm(low, axis=1).max())])
+    rng = np.random.default_rng(seed)
+    low = X @ np.linalg.svd(X.T @ X)[2][:n_members].T
+    rows = low / (low @ low.mean(axis=0))[:, None]  # on a plane, whatever their brightness
     found = np.zeros((n_members, n_members))
     found[0, -1] = 1.0
     chosen = []

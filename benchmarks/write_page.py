@@ -18,7 +18,7 @@ from templates import Section, environment, number
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
-    *("links", "forecasts", "etth2", "traffic"),
+    *("links", "forecasts", "etth2", "unmixing"),
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
     *("rare-parts", "signatures", "coherence"),
     *("drift", "outliers", "entry-weights", "real-streams", "engine", "notes"),

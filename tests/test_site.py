@@ -147,6 +147,7 @@ TABLES = (
     "rare-parts",
     "signatures",
     "traffic",
+    "unmixing",
 )  # records that the page shows as tables alone
 
 
