@@ -12,6 +12,10 @@ mask, by a tenth of the entries that were left, hidden too: `OnlineCPDictionary`
 `OnlineNMF` on pairs x hours (parks x times of a day), under the squared loss or Kullback-Leibler,
 and the rank.
 
+Completed values are cut at the largest that was left. This came after the masks of seeds 0 to 4 had
+been looked at: without it New York ended at 4.35 to 4.41 on four of them and at 9.08 on one, where
+three entries of a pair with hardly a trip were in the thousands; Birmingham at 16.1 to 17.9.
+
 "Whole days": 40 % of the days of each park or pair are hidden, and a tenth of the others serves to
 choose. The rival interpolates between the nearest days that are known, time by time.
 """
@@ -31,7 +35,7 @@ from benchmark_records import DATA, save
 
 from atomstream import OnlineCPDictionary, OnlineNMF
 
-SEEDS, SHARE, TENTH = range(5), 0.4, 0.1
+SEEDS, SHARE, TENTH = range(5, 10), 0.4, 0.1
 HOURS = {"Birmingham": 18, "NYC": 24}  # of a day, in a row
 TENSOR = tuple(itertools.product(["tensor"], ["squared"], (20, 35, 50), (False,)))
 MATRIX = tuple(itertools.product(["pairs x hours"], ["squared", "kl"], (10, 20, 30)))
@@ -70,7 +74,7 @@ def completed(X, city, setting):
         if city == "Birmingham":
             made = np.swapaxes(made.reshape(len(X), hours, -1), 1, 2)
         made = made.reshape(X.shape)
-    return scale * made
+    return np.clip(scale * made, 0, np.nanmax(X))
 
 
 def errors(made, X, hidden):
