@@ -41,6 +41,12 @@ def sides(row: dict, name: str) -> float:
     return row["ours"][name] / row["NMF"][name]
 
 
+def over_the_end(row: dict) -> tuple[float, float]:
+    """Return the loss and the time of ours over those of the best batch run to its end."""
+    end = row["batch to its end"]
+    return row["ours"]["loss"] / min(end["losses"]), row["ours"]["seconds"] / end["seconds"]
+
+
 def middle(values: Iterable[float]) -> float:
     """Return the median of the numbers that are not NaN."""
     return median(value for value in values if not isnan(value))
@@ -62,6 +68,7 @@ def read(names: Iterable[str]) -> list[Section]:
     templates = environment(ROOT / "benchmarks/pages")
     templates.filters |= {"entries": entries, "over": over, "time_to": time_to, "seconds": seconds}
     templates.filters |= {"geometric": geometric_mean, "median": middle, "sides": sides}
+    templates.filters |= {"over_the_end": over_the_end}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
     found = [Section(name, load) for name in names]
     for section in found:
