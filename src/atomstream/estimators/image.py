@@ -27,7 +27,7 @@ from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.streams import patch_view, patches
 
 # Found by measuring (docs/how-to/pictures.md); white is 1.
-NOISE_ALPHA = 2.0  # alpha over the noise, where a dictionary adapts to a noisy image
+NOISE_ALPHA = 3.0  # alpha over the noise, where a dictionary adapts to a noisy image
 HOLES_ALPHA = 0.1  # alpha, where a dictionary adapts to an image with holes
 HOLES_STRIDES = (2, 2, 1)  # of rounds that each learn from what the one before has filled in
 
@@ -166,8 +166,8 @@ class ImageDictionary(PatchLearning):
         References
         ----------
         Elad, Aharon (2006), section III: a dictionary learned on the noisy image, errors as goals;
-        ours is learned online, with an l1 penalty of twice the noise, and the noisy image is not
-        mixed in at the end.
+        ours is learned online, with an l1 penalty of three times the noise, patches made of few
+        atoms count more, and the noisy image is not mixed in at the end.
         """
         image = self._validated(image)
         unit = white(image)

@@ -236,14 +236,16 @@ def denoise_image(
     # A patch is coded until its squared error is that of the noise, not further: the rest is noise.
     goal, unit = n_features * (NOISE_GAIN * noise) ** 2, white(image)
 
-    def cleaned(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, None]:
-        """Return patches without what may be noise."""
+    def cleaned(rows: NDArray, tops: NDArray, lefts: NDArray) -> tuple[NDArray, NDArray]:
+        """Return patches without what may be noise, and their weights."""
         rows = rows / rows.dtype.type(unit)
         means = np.zeros((len(rows), 1, 1), rows.dtype)
         if centred:
             rows, means = split_means(rows, n_features // size**2)
         codes = pursue(rows, atoms, goal, n_features // 2, n_jobs=n_jobs)
-        return add_means((codes @ atoms).astype(rows.dtype), means), None
+        # The noise that is left in a patch grows with the number of its atoms.
+        weights = 1 / (1 + np.count_nonzero(codes, axis=1))
+        return add_means((codes @ atoms).astype(rows.dtype), means), weights
 
     return whole(image, size, 1, cleaned, lambda strip: of_type(strip, image))
 
