@@ -117,8 +117,10 @@ def ends(network: Network) -> dict:
 
     def told(chosen: np.ndarray) -> dict[str, float]:
         """Return how edges are: the smaller degree, and how many have no common neighbour."""
+        if not chosen.any():
+            return {}
         of = {"smaller degree": np.median(least[chosen]), "strangers": strangers[chosen].mean()}
-        return {name: float(value) for name, value in of.items()} if chosen.any() else {}
+        return {name: float(value) for name, value in of.items()}
 
     report: dict = {"share": float(planted.mean()), "planted": told(planted)}
     report |= {"true": told(split.truth), "scores": {}}
