@@ -67,6 +67,21 @@ def test_an_alarm_reaches_all_who_listen(changed, tmp_path, capsys):
     assert f'atomstream_alarms_total{{run="run"}} {len(alarms)}.0' in metrics.read_text()
 
 
+def test_a_rise_of_hundreds_of_times_is_told_before_the_detector_knows_the_law(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    first, second = rng.random((2, 3, 8))
+    codes = rng.random((500, 3))
+    X = np.concatenate([codes[:400] @ first, 30 * codes[400:] @ second])  # from batch 21 of 25 on
+    np.save(tmp_path / "x.npy", X + 0.02 * rng.random(X.shape))
+    told, metrics = tmp_path / "told", tmp_path / "atomstream.prom"
+    words = "--on-alarm", command(told), "--metrics", str(metrics)
+    assert learn(tmp_path / "x.npy", tmp_path / "run", *words) == 0
+    settled()
+    assert json.loads(told.read_text())["began_step"] == 21
+    assert "Alarm: the stream changed at step 21, found at step 22" in capsys.readouterr().err
+    assert 'atomstream_drift{run="run"} NaN' in metrics.read_text()  # of the new level
+
+
 def test_the_report_lists_alarms(changed, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")

@@ -1,6 +1,7 @@
 """What goes wrong is told to people and machines: in JSON, with the file and the next step."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from commands import run, standard_input
 
 from atomstream.cli import main
-from atomstream.runs.folder import Log
+from atomstream.runs.folder import Log, RunFolder
 from atomstream.runs.run import Run
 from atomstream.runs.tasks.shards import ShardsTask
 from atomstream.watch.lives import Event
@@ -42,6 +43,27 @@ def test_with_json_an_error_is_an_object(table, capsys, words):
     assert last_line(capsys) == f"Error: {told['error']}"
     assert told["exit_code"] == 2
     assert told.keys() == {"error", "exit_code"}
+
+
+def test_a_run_without_a_checkpoint_says_whether_one_is_to_come(table, capsys):
+    run("learn", "x.npy", "--epochs", 1, "--out", "new")
+    for path in (*Path("new/checkpoints").iterdir(), Path("new/model.atoms")):
+        path.unlink()
+    assert main(["inspect", "new"]) == 2
+    assert last_line(capsys).endswith(
+        "yet: its process has ended; begin again with: atomstream resume new."
+    )
+    with RunFolder(Path("new")).writing():
+        assert main(["inspect", "new"]) == 2
+        assert last_line(capsys).endswith("yet: wait for its first checkpoint.")
+
+
+def test_rows_learned_and_held_out_add_up(table, capsys):
+    run("learn", "x.npy", "--epochs", 1, "--out", "new")
+    capsys.readouterr()
+    run("inspect", "new")
+    found = re.search(r"rows +(\d+) in \d+ step.*; (\d+) more held out", capsys.readouterr().out)
+    assert int(found[1]) + int(found[2]) == 400
 
 
 def full(*_):

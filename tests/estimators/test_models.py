@@ -167,11 +167,17 @@ def test_parts_of_the_wrong_kind_are_refused():
     with pytest.raises(
         TypeError,
         match=r"'loss' .* must be one of .* hellinger, .*, squared, trimmed, trimmed:NUMBER, "
-        "a part with a method 'gradient'. Got 3",
+        "an instance of a part with a method 'gradient'. Got 3",
     ):
         OnlineNMF(loss=3).fit(X)
     with pytest.raises(TypeError, match=r"'schedule' .* must be one of"):
         OnlineNMF(schedule=Power).fit(X)
+    with pytest.raises(TypeError, match=r"an instance of a part with .* Got <class .*Auto'>"):
+        OnlineNMF(coder=Auto).fit(X)
+    for schedule in (lambda step: 1 / step, lambda a, b, c, d: 1.0):
+        with pytest.raises(TypeError, match="must take three arguments: the step"):
+            OnlineNMF(schedule=schedule).fit(X)
+    assert OnlineNMF(3, schedule=lambda *known: known[1] / known[2]).fit(X).n_steps_
     with pytest.raises(IncompatiblePartsError, match="needs codes that are polyhedral"):
         OnlineDictionaryLearning(codes="unit_ball", coder="active_set").fit(X)
 
@@ -234,6 +240,22 @@ def test_an_array_is_no_stream():
         match=r"an iterable of batches, got one array of shape \(200, 10\); wrap it in a list",
     ):
         OnlineNMF().fit_stream(X)
+    with pytest.raises(
+        TypeError, match=r"A stream comes once; for n_epochs call fit\(streams.OnDisk\(rows\)\)"
+    ):
+        OnlineNMF().fit_stream([X], n_epochs=5)
+
+
+@pytest.mark.parametrize("kind", ["object", "category", "string"])
+def test_a_column_of_text_is_named(kind):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:, :2], columns=["width", "height"])
+    frame["species"] = pandas.Series(["rose"] * len(X), dtype=kind)
+    with pytest.raises(
+        ValueError, match=r"Column 'species' of X holds no numbers: could not .*rose"
+    ):
+        OnlineNMF(2).fit(frame)
+    assert OnlineNMF(1, n_epochs=1).fit(frame[["width", "height"]].astype(object)).n_steps_
 
 
 def test_what_was_learned_is_asked_of_fitted_models_only():

@@ -154,11 +154,14 @@ def test_spans_of_dates_have_the_words_of_the_command_line_and_a_default():
         over = [model.topics_over_time(documents, times, freq=freq) for freq in (word, letter)]
         assert_array_equal(over[0].starts, over[1].starts)
         assert_array_equal(over[0].shares, over[1].shares)
+    weeks = model.topics_over_time(documents, times, freq="week").starts
     default = model.topics_over_time(documents, times)
     spans = [
         len(model.topics_over_time(documents, times, freq=f).starts) for f in ("month", "week")
     ]
     assert len(default.starts) == next(n for n in spans if n >= 8)
+    numbers = [int(str(time).replace("-", "")) for time in times]  # as 20030101
+    assert_array_equal(model.topics_over_time(documents, numbers, freq="week").starts, weeks)
     with pytest.raises(ValueError, match="freq must be one of day, week, month, year"):
         model.topics_over_time(documents, times, freq="hour")
     with pytest.raises(ValueError, match="numbers need bins"):
@@ -426,6 +429,7 @@ def test_shares_over_time_are_means_of_shares():
     [
         ((["x"], "D", None), "numbers or dates"),
         (([1, 2], "D", None), "times must be dates"),
+        (([20030101, 20030132], "D", None), "times must be dates"),
         (([1, 2], None, None), "numbers need bins"),
         (([1, 2], "D", 3), "either freq or bins"),
         ((["2003-01-01"], "H", None), "freq must be one of day, week, month, year"),

@@ -61,6 +61,7 @@ def folder(tmp_path_factory):
     np.save(folder / "colour.npy", IN_COLOUR)
     np.savez(folder / "v.npz", v=FRAMES)
     np.savez_compressed(folder / "two.npz", v=FRAMES, w=FRAMES[:20])
+    np.savez(folder / "masked.npz", mask=FRAMES[0] > 0, v=FRAMES)  # only one can be the movie
     zarr.save(str(folder / "v.zarr"), FRAMES)
     (folder / "images").mkdir()
     for number, frame in enumerate(FRAMES):
@@ -81,6 +82,7 @@ KINDS = {
     "v.npy": (),
     "v.npz": (),
     "two.npz": ("--key", "v"),
+    "masked.npz": (),
     "v.zarr": (),
     "images": (),
     "v.tif": (),

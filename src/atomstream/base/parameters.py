@@ -156,7 +156,9 @@ def implementing(method: str, words: str = "") -> Kind:
 
 def part(method: str, known: Collection[str]) -> Kind:
     """Return the parts with a method, and all names: the registry refuses unknown ones."""
-    own = "a function" if method == "__call__" else f"a part with a method {method!r}"
+    own = (
+        "a function" if method == "__call__" else f"an instance of a part with a method {method!r}"
+    )
     has = implementing(method).accepts
     listed = ", ".join(sorted(known))
     return Kind(f"one of {listed}, {own}", lambda value: isinstance(value, str) or has(value))

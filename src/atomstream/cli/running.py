@@ -31,7 +31,7 @@ from atomstream.watch.callbacks import LearningBar
 
 ON_ALARM = (
     "Program and arguments to start at each alarm, without a shell; it reads the alarm as JSON. "
-    "The first 60 batches give none."
+    "In the first 60 batches only a rise of the objective to a hundred times gives one."
 )
 METRICS = "File of metrics for a Prometheus node collector, such as atomstream.prom."
 STOPPING = (

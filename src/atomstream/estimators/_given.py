@@ -80,7 +80,8 @@ def as_stream(batches: Any) -> Iterator[Any]:
     if hasattr(batches, "shape"):
         raise ValueError(
             f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "
-            "wrap it in a list, or cut it with atomstream.streams.batches."
+            "wrap it in a list, cut it with atomstream.streams.batches, or for several passes call "
+            "fit(streams.OnDisk(rows))."
         )
     return iter(batches)
 

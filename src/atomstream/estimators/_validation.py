@@ -57,14 +57,11 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     if reset or not _is_plain(model, X):
         X = checked_numbers(X)
         _check_two_axes(model, X)
-        X = validate_data(
-            model,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-        )
+        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        try:
+            X = validate_data(model, X, reset=reset, ensure_all_finite=False, **how)
+        except ValueError as error:
+            raise _naming_column(X, error) from None
     said = blamed_model(model)
     name = type(said).__name__
     # Two reductions find NaN, infinity and the sign in passes without a copy.
@@ -92,6 +89,16 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         )
     known = None if reset else model._learner.dtype
     return X if known is None or X.dtype == known else X.astype(known)
+
+
+def _naming_column(X: Any, error: ValueError) -> ValueError:
+    """Return an error with the name of the first column of a frame that holds no numbers."""
+    for name in getattr(X, "columns", ()):
+        try:
+            np.asarray(X[name], float)
+        except (ValueError, TypeError):
+            return ValueError(f"Column {name!r} of X holds no numbers: {error}; leave it out.")
+    return error
 
 
 def _check_two_axes(model: BaseEstimator, X: Any) -> None:

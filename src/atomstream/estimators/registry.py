@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
+from inspect import signature
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -148,6 +150,13 @@ def resolve(
             f"{argument} must be one of {', '.join(sorted(known))} "
             f"or a part with a method {need!r}, got {choice!r}."
         )
+    if need == "__call__":
+        with suppress(ValueError):  # what is compiled may not say its arguments
+            try:
+                signature(choice).bind(1, 1.0, 1.0)
+            except TypeError:
+                said = "must take three arguments: the step, the mass of its batch, and that so far"
+                raise TypeError(f"{argument}={choice!r:.80} {said}.") from None
     if need in NAMED and not hasattr(choice, NAMED[need].partition(",")[0]):
         raise TypeError(f"{argument}={choice!r:.80} does not name its {NAMED[need]}.")
     return choice

@@ -236,7 +236,7 @@ def npz(path: Path, options: source.InputOptions) -> source.Source:
     if {*PARTS, "shape"} <= members.keys() and options.key is None:
         return _sparse(path, members)
     tables = {name: member for name, member in members.items() if member.is_table}
-    member = tables[chosen(path, tables, options.key)]
+    member = tables[chosen(path, tables, options.key, options.n_axes)]
     return Sliced(member if axes is None else member.whole, member.name, [path], axes)
 
 

@@ -35,7 +35,7 @@ def hdf5(path: Path, options: InputOptions) -> Source:
             tables[name] = node
 
     opened(path).visititems(note)
-    array = tables[chosen(path, tables, options.key)]
+    array = tables[chosen(path, tables, options.key, options.n_axes)]
     if array.external or array.is_virtual:
         raise InputError(f"{array.name!r} of {path} lies in other files; give these.")
     chunk = math.prod(array.chunks or ()) * array.dtype.itemsize

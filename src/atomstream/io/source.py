@@ -102,6 +102,8 @@ class InputOptions:
     missing : sequence of str, default=()
         Texts and numbers that stand for a missing entry in tables, such as "-" and "-99", besides
         empty fields, ``NA`` and their like.
+    n_axes : int, default=0
+        Where ``key`` is not given, the axes that an array must have to be the one that is meant.
     """
 
     columns: Sequence[str] = ()
@@ -117,6 +119,7 @@ class InputOptions:
     sample_axes: Sequence[int] | None = None
     drop: Sequence[str] = ()
     missing: Sequence[str] = ()
+    n_axes: int = 0
 
     @property
     def numbers(self) -> NumberFormat:

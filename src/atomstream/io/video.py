@@ -173,7 +173,7 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
     with source.reading(str(path)):
         # Before folders, for a Zarr store is one.
         if ending in ARRAYS:
-            return _array(path, open_inputs([str(path)], source.InputOptions(key=key))[0])
+            return _array(path, open_inputs([str(path)], source.InputOptions(key=key, n_axes=3))[0])
         if path.is_dir():
             return _folder(path, grey)
         if ending is None:

@@ -87,11 +87,13 @@ class RowsLook(Look):
     def known(self, record: Record) -> dict[str, Any]:
         """Return the model in a few lines."""
         model, scale = record.model, scaling_of(record.model).kind
+        n_held = record.notes.get("holdout", {}).get("n_held", 0)
         atoms, of = len(model.components_), counted(model.n_features_in_, "feature")
         return {
             "model": f"{type(model).__name__}, {counted(atoms, 'atom')} of {of}",
             plural(self.unit(record)): (
                 f"{model.n_samples_seen_:,} in {counted(model.n_steps_, 'step')}, passes included"
+                + (f"; {n_held:,} more held out" if n_held else "")
             ),
             **({"scale": UNITS[scale]} if scale != "none" else {}),
             **_in_rounds(record),

@@ -29,7 +29,7 @@ METRICS = {
     "alarms_total": ("counter", "Alarms: the objective rose for good."),
     "reseeded_atoms_total": ("counter", "Atoms that were given a new start."),
     "objective": ("gauge", "Mean objective of the newest batch, before the update."),
-    "drift": ("gauge", "How near an alarm is, from 0 to 1; above 1 there is one."),
+    "drift": ("gauge", "How near an alarm is, 0 to 1; above 1 there is one; NaN: not known."),
     "updated_seconds": ("gauge", "Unix time at which these metrics were written."),
 }
 
@@ -77,8 +77,7 @@ def alarm_command(text: str) -> Callable[[dict[str, Any]], None]:
         words = shlex.split(text)
     except ValueError as error:
         raise InputError(f"--on-alarm {text!r} cannot be split into words: {error}.") from None
-    # Asked for before anything is learned: an alarm may come after days, too late for a typing
-    # error.
+    # Asked for before anything is learned: after days it is too late for a typing error.
     if not words or shutil.which(words[0]) is None:
         raise InputError(f"--on-alarm names no program that can be found: {text!r}.")
 
@@ -94,8 +93,7 @@ def alarm_command(text: str) -> Callable[[dict[str, Any]], None]:
 def _run(words: Sequence[str], text: str) -> None:
     """Run a command to its end; what it prints is not the result of the run."""
     try:
-        # Standard output is for the results of the run; standard error stays, for the command may
-        # complain.
+        # Standard output is for the results of the run; the command may complain, though.
         kept: dict[str, Any] = {"stdout": subprocess.DEVNULL, "timeout": PATIENCE}
         code = subprocess.run(words, input=text.encode(), check=False, **kept).returncode
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -121,7 +119,7 @@ def metrics_text(history: Trace, learner: Learner, run: str) -> str:
         "alarms_total": float(history.n_alarms),
         "reseeded_atoms_total": float(getattr(learner, "n_reseeded_", 0)),
         "objective": float(learner.batch_objective_),
-        "drift": history.detector.statistic,
+        "drift": math.nan if history.detector.is_blind else history.detector.statistic,
         "updated_seconds": time.time(),
     }
     # The three characters that the text format wants escaped inside a label.

@@ -39,10 +39,10 @@ def open_record(path: Path) -> Record:
         found = run.load()
         # A run writes its settings at once and its first checkpoint up to a minute later.
         if found is None:
-            raise InputError(
-                f"{path} has nothing saved yet: wait for its first checkpoint, or atomstream "
-                f"resume {path}"
-            )
+            advice = "wait for its first checkpoint"
+            if not run.at_work:
+                advice = f"its process has ended; begin again with: atomstream resume {path}"
+            raise InputError(f"{path} has nothing saved yet: {advice}.")
         model, notes, _ = found
         task, settings = run.task(), run.settings()
     if not model.__sklearn_is_fitted__():

@@ -249,8 +249,7 @@ class _Pace:
         self._run, self.bar = run, bar
         self._began = self._last = time.monotonic()
         self._deadline = float("inf") if max_time is None else self._began + max_time
-        # Time of this session is added to that of the sessions before at each save, not all the
-        # time.
+        # Time of this session is added to that of the sessions before at each save only.
         self._cost, self._before = 0.0, run.seconds
         self.saved: Any = None
         self._told = self._began
@@ -293,8 +292,7 @@ class _Pace:
 
     def _checkpoint_due(self) -> bool:
         every = self._run.task.settings.checkpoint_every
-        # Large models take long to write: they are written less often, so that learning gets the
-        # time.
+        # Large models take long to write: they are written less often, which leaves time to learn.
         pause = max(PAUSE, COST * self._cost) if every is None else every
         return time.monotonic() - self._last >= pause
 
@@ -311,8 +309,7 @@ class _Pace:
             **run.task.tallies(),
         )
         self._tell()
-        # Counted from the end of the write, so that a slow disk does not have checkpoints follow at
-        # once.
+        # Counted from the end of the write: on a slow disk checkpoints would follow at once.
         self._last, self.saved = time.monotonic(), run.task.position
         self._cost = self._last - began
 

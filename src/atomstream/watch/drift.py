@@ -23,6 +23,8 @@ PRIOR_VALUES = 60  # values that the normal law stands for in the learned moment
 MAX_SCORE = 3.0  # standard deviations beyond which a score adds nothing to the moment
 SETTLING = 20  # values after an alarm from which the new level is learned before it is judged
 FROZEN = 60  # values after an alarm during which spread and correlation are kept
+# Of a value, in standard deviations, and values before one that may be a leap.
+LEAP, LEAP_SPREADS, FIRST_LEAP = math.log(100), 6.0, 9
 REMEMBERED = 200  # values that the spread and the correlation stand for after an alarm
 
 
@@ -56,7 +58,10 @@ class DriftDetector:
     there. The correlation is taken three quarters of a standard error above what was found, for a
     correlation that is too low makes a change of every excursion. After an alarm the level is
     learned anew, from 20 values; spread, correlation and moment stay as they were before the change
-    began, so that a second change is found as soon as the first.
+    began, so that a second change is found as soon as the first. Until 60 values have come, and
+    until 20 have after an alarm, no sum is kept: from the tenth on only two values in a row
+    that are more than log 100 and six standard deviations above the mean give the alarm, a
+    hundredfold of a loss that comes as its logarithm.
 
     Parameters
     ----------
@@ -139,6 +144,12 @@ class DriftDetector:
         return self._sum / self._level
 
     @property
+    def is_blind(self) -> bool:
+        """Whether too few values have come to judge the next one by the sum."""
+        few = self._count < (FIRST if self._count == self._known else SETTLING)
+        return few or self._n_judged < FIRST
+
+    @property
     def correlation(self) -> float:
         """Correlation of neighbouring values, without the bias of few values, and some doubt."""
         n = max(min(self._count, self.reach), 1)
@@ -160,12 +171,22 @@ class DriftDetector:
             return False
         if self.statistic > 1:
             self._begin_level()
+        if self.is_blind:
+            self.since = self.since + 1 if self._leaps(value) else 0
+            if self.since:  # one alone may be an outlier, which nothing is learned from
+                self._sum = 2 * self._level * (self.since > 1)
+                return self.since > 1
         if self._count >= (FIRST if self._count == self._known else SETTLING):
             self._judge(value)
         self._learn(value)
         if self.since == 0:
             self._calm = self._law
         return self.statistic > 1
+
+    def _leaps(self, value: float) -> bool:
+        """Return whether a value is far above all that is known."""
+        least = max(LEAP, LEAP_SPREADS * math.sqrt(self._law.variance))
+        return self._count >= FIRST_LEAP and value - self._mean > least
 
     def _begin_level(self) -> None:
         """Forget the level, and what was learned of the law since the change began."""

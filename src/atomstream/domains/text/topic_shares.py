@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Self
 
 import numpy as np
@@ -23,6 +25,10 @@ def spans(
     times = _check_times(times)
     if freq is not None and bins is not None:
         raise ValueError("Give either freq or bins, got both.")
+    if freq is not None and times.dtype.kind in "iu":
+        with suppress(ValueError):  # days as 20030219, which the command line takes too
+            days = [datetime.fromisoformat(str(day)) for day in times.tolist()]
+            times = np.array(days, "datetime64[s]")
     if freq is None and bins is None and times.dtype.kind == "M":
         freq = fitting(times)
     if freq is None and bins is None:

@@ -325,8 +325,7 @@ class RowsTask(_passes.PassesTask):
             log.info(text, self._n_bad, len(bad), name, first)
             return _some(piece, ~bad), None
         first = int(bad.argmax())
-        # The places in the batch of the rows that are learned, to name a row of the input in an
-        # error.
+        # The places in the batch of the rows that are learned: an error names a row of the input.
         self._places = self._places[:first]
         name, row = self.sources[self.at.source].name, self.at.row + first
         said = InputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ from atomstream.exceptions import EngineError, InputError
 from atomstream.io.feed import Holdout
 from atomstream.io.source import Input
 from atomstream.runs.task import Pace, Task, callbacks_set
-from atomstream.runs.tasks._passes import judged
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
 from atomstream.watch.callbacks import Callback, History, Learner, TaskContext
 
@@ -141,10 +139,6 @@ class ShardsTask(Task):
             if self._epoch == 0 and (settings.epochs or 1) > 1:
                 self.horizon = float(self.model.clock_.mass)
             self._epoch, self._at = self._epoch + 1, Position()
-
-    def finish(self, folder: Path) -> dict[str, Any]:
-        """Judge the model by the rows held out, for those who inspect the run."""
-        return judged(self.model, self.holdout)
 
     # -- what keeps each round (`atomstream.cluster.learning.Store`)
 
