@@ -92,6 +92,26 @@ def test_spectra_on_disk_are_found_as_in_memory(room, seeds):
     room.error(max(np.median(lost), 0), at_most=0.006)
 
 
+@pytest.mark.slow
+def test_in_a_flat_valley_fits_on_disk_and_in_memory_are_equally_stationary(room, seeds):
+    """Spectra that overlap, of which no pixel is pure: many dictionaries are nearly as good."""
+    rng, x = np.random.default_rng(7), np.linspace(0, 1, 100)
+    spectra = np.full((5, 100), 0.15)
+    for row in spectra:
+        for middle, width in zip(rng.random(4), rng.uniform(0.05, 0.25, 4), strict=True):
+            row += rng.uniform(0.3, 1.5) * np.exp(-0.5 * ((x - middle) / width) ** 2)
+    shares = np.minimum(rng.dirichlet(np.full(5, 0.6), 1600), 0.7)
+    X, found = rng.poisson(9 * shares @ spectra).astype(float), []
+    for seed in seeds:
+        models = [
+            OnlineNMF(5, loss="kl", random_state=seed).fit(data) for data in (X, streams.OnDisk(X))
+        ]
+        found.append([(it.losses(X).mean(), it.stationarity(X)) for it in models])
+    (loss, still), (loss_there, still_there) = np.median(found, axis=0)
+    room.ratio(loss_there / loss, at_most=1.001)
+    room.error(still_there, at_most=2 * still)
+
+
 CASES = {
     "squared": (OnlineNMF, {}),
     "lasso": (OnlineNMF, {"alpha": 0.05}),
