@@ -7,11 +7,12 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_wine
 from sklearn.decomposition import NMF
+from twins import plain_sweep
 
 from atomstream import OnlineNMF
 from atomstream._kernels.divergence import sweep
 from atomstream.loop import coordinates
-from atomstream.loop.coordinates import Alternation, Factors, plain_sweep
+from atomstream.loop.coordinates import Alternation, Factors
 
 
 def planted(n=60, d=12, r=3, seed=0, share=1.0):

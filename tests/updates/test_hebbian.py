@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from twins import plain_advance
 
-from atomstream.updates.hebbian import HebbianFactor, Moves, Steps, plain_advance
+from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
 
 
 def start(m, r, seed=0):

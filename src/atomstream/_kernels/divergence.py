@@ -1,4 +1,4 @@
-"""Compiled twin of `atomstream.loop.coordinates.plain_sweep`."""
+"""Sweeps over codes under Kullback-Leibler, entry by entry."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel
 
-MIN_FITTED, LONG_FALL, MAX_STEPS = 1e-100, 0.1, 3  # as in the twin
+MIN_FITTED = 1e-100  # what stands for 0 in a reconstruction: its square is still a number
+LONG_FALL = 0.1  # of an entry: a fall by more may go too far, and is looked at again
+MAX_STEPS = 3  # steps of an entry at most
 
 
 @kernel
 def sweep(codes, stored, atoms, totals, still, fitted):  # type: ignore[no-untyped-def]
-    """Minimise the divergence of each row over each entry of its code in turn, in place.
+    r"""Minimise the divergence of each row over each entry of its code in turn, in place.
+
+    With the other entries as they are, the slope over entry k is :math:`a - p` with the sum a of
+    the atom, by the weights of the entries, and :math:`p = \sum_j x_j d_{kj} / y_j`, of derivative
+    :math:`-q`. The reciprocal of p is concave in the entry, so the pole :math:`p^2 / (q\,(\delta +
+    p/q))`, which has its value and its derivative at 0, is a bound: the step :math:`\delta = (p -
+    a)\,p / (q a)` to where it equals a never goes beyond the minimum upwards. Downwards it may, but
+    by less than Newton's, and a step upwards follows where it was a long one.
 
     Parameters
     ----------

@@ -55,8 +55,7 @@ class RowDraws:
         """Return the part of each row, whole numbers below ``n_parts`` of shape (n_rows,)."""
         # Neighbours of a block get one number, so dependent rows are left out together.
         drawn = self._uniform(np.array([PART]), places // self.block_size)[0]
-        parts: NDArray = (drawn * self.n_parts).astype(np.int64)
-        return parts
+        return (drawn * self.n_parts).astype(np.int64)
 
     def weights(self, n_replicates: int, places: NDArray) -> NDArray:
         """Return how often each replicate has each row, float64 (n_replicates, n_rows).
@@ -88,8 +87,7 @@ class RowDraws:
         """Return a number in [0, 1) for each row; the rows with the smallest are a fair sample."""
         # What is left after the part, which took the leading digits, is uniform within each part.
         drawn = self._uniform(np.array([PART]), places)[0] * self.n_parts
-        rest: NDArray = drawn - np.floor(drawn)
-        return rest
+        return drawn - np.floor(drawn)
 
     def _uniform(self, streams: NDArray, places: NDArray) -> NDArray:
         """Return numbers in [0, 1), (n_streams, n_places)."""

@@ -62,8 +62,7 @@ class Part:
             if name not in known:
                 raise ValueError(f"{part} has no {name!r}, it has {', '.join(known) or 'none'}.")
         changed: Any = self
-        made: Self = replace(changed, **params)
-        return made
+        return replace(changed, **params)
 
     def __sklearn_clone__(self) -> Self:
         # What is frozen may be shared.

@@ -96,8 +96,7 @@ def registered(name: str) -> type | None:
         raise ValueError(f"{name!r} stands for {point.value}, which fails: {error}.") from None
     if not _is_part(found):
         raise ValueError(f"{name!r} stands for {point.value}, which is no dataclass.")
-    kind: type = found
-    return kind
+    return found
 
 
 def name_of(part: type) -> str | None:

@@ -44,8 +44,7 @@ class Auto(Coder):
             fastest = MatchingPursuit
         if not loss.quadratic:
             fastest = Multiplicative
-        coder: Coder = fastest(tol=self.tol)
-        return coder
+        return fastest(tol=self.tol)
 
     def encode(
         self,

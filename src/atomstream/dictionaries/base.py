@@ -21,40 +21,31 @@ class Dictionary(Protocol):
     @property
     def shape(self) -> tuple[int, int]:
         """Number of atoms and of features."""
-        ...
 
     @property
     def dtype(self) -> np.dtype:
         """Type of the atoms' entries."""
-        ...
 
     def atoms(self) -> NDArray:
         """Return the atoms as rows, (n_components, n_features), read-only."""
-        ...
 
     def gram(self) -> NDArray:
         """Return the inner products of the atoms, (n_components, n_components), in float64."""
-        ...
 
     def gram_on(self, observed: NDArray) -> NDArray:
         """Return the inner products of the atoms over the observed features, in float64."""
-        ...
 
     def correlate(self, X: Matrix) -> NDArray:
         """Return the inner products of samples and atoms, (n_samples, n_components)."""
-        ...
 
     def decode(self, codes: NDArray) -> NDArray:
         """Return the reconstructions, (n_samples, n_features)."""
-        ...
 
     def overlap(self, cross: Sums) -> float:
         """Return the sum of the inner products of every row of ``cross`` with its atom."""
-        ...
 
     def replace(self, index: NDArray, rows: NDArray, atoms: Any) -> None:
         """Put rows in the places of some atoms, as near as the set ``atoms`` allows."""
-        ...
 
 
 def same_in_any_company(X: NDArray, matrix: NDArray) -> NDArray:

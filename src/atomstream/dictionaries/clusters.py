@@ -177,8 +177,7 @@ def _grouped(rows: NDArray, first: NDArray) -> NDArray:
     n_clusters = len(first)
     if len(np.unique(rows.round(DECIMALS), axis=0)) <= n_clusters:
         return np.arange(len(rows)) % n_clusters
-    labels: NDArray = KMeans(n_clusters, init=first, n_init=1).fit_predict(rows)
-    return labels
+    return KMeans(n_clusters, init=first, n_init=1).fit_predict(rows)
 
 
 def _silhouette(distances: NDArray, labels: NDArray) -> float:

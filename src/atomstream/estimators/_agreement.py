@@ -51,8 +51,7 @@ class Consensus:
     @property
     def cosine(self) -> NDArray:
         """Mean cosine of the partners in all replicates, (n_components,)."""
-        mean: NDArray = self.cosines.mean(axis=0)
-        return mean
+        return self.cosines.mean(axis=0)
 
     def weakest(self, min_cosine: float) -> float:
         """Return the share of the replicates that have the atom that fewest of them have."""

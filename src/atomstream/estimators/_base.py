@@ -25,7 +25,7 @@ from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary, inside
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
-from atomstream.problem.batch import Batch
+from atomstream.problem.batch import Batch, joined
 from atomstream.problem.clock import Clock
 
 PASSES = 10  # before the rounds over all rows
@@ -326,7 +326,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
 
     def _warmed_up(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Keep rows until outliers can be told from atoms; then make a start from all of them."""
-        from atomstream.loop.trimmed_start import joined, n_warm_up_rows
+        from atomstream.loop.trimmed_start import n_warm_up_rows
 
         run, wanted = self._learner, n_warm_up_rows(self.n_components, n_rows)
         for batch in batches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
@@ -114,28 +114,38 @@ class Notifier:
 
     def __call__(self, progress: Progress | None) -> bool:
         """Return whether a callback or the time ends learning."""
-        stopped = progress is not None and self._context is not None and self._notify(progress)
-        return stopped or time.monotonic() >= self._deadline
+        stopped = progress is not None and self._context is not None and self._follow(progress)
+        return stopped or self.late
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() >= self._deadline
 
     def close(self) -> None:
         """Tell the callbacks that the fit has ended."""
         if self._context is not None:
             self._context.call_on_fit_task_end(estimator=self._model)
 
-    def _notify(self, progress: Progress) -> bool:
+    def notify(self, X: Any, number: int, attributes: Callable[[], dict[str, Any]] = dict) -> bool:
         """Notify the callbacks of a learned batch; return whether one of them wants to stop."""
-        model, batch, context = self._model, progress.batch, self._context
-        model._progress = progress  # what our own callbacks look at
-        task = context.subcontext(task_name="batch", task_id=model.clock_.step - 1)
+        if self._context is None:
+            return False
+        task = self._context.subcontext(task_name="batch", task_id=number)
         # Scorers are called with X and y only; the target of a dictionary is the data themselves.
-        X = model._samples(batch.complete(np.array(np.nan, batch.X.dtype)))
-        offer = {"estimator": model, "X": X, "y": X}
+        offer = {"estimator": self._model, "X": X, "y": X}
         task.call_on_fit_task_begin(**offer)
-        stop = task.call_on_fit_task_end(
-            **offer, reconstruction_attributes=lambda: {"_learner": copy(model._learner)}
-        )
+        stop = task.call_on_fit_task_end(**offer, reconstruction_attributes=attributes)
         # A context keeps every task it has had: on an endless stream that would grow without bound
         # (law 7).
-        getattr(context, "_children_map", {}).clear()
-        del model._progress
+        getattr(self._context, "_children_map", {}).clear()
         return bool(stop)
+
+    def _follow(self, progress: Progress) -> bool:
+        """Notify the callbacks of a step of the learner."""
+        model, batch = self._model, progress.batch
+        model._progress = progress  # what our own callbacks look at
+        X = model._samples(batch.complete(np.array(np.nan, batch.X.dtype)))
+        stop = self.notify(X, model.clock_.step - 1, lambda: {"_learner": copy(model._learner)})
+        del model._progress
+        return stop

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from atomstream.base.bootstrap import RowDraws
 from atomstream.base.checks import RandomSource, counted, generator
 from atomstream.base.matrices import Samples
-from atomstream.estimators._calls import Transaction
+from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards
@@ -312,27 +312,22 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
 
     def _learn(self, steps: Iterator[_Step], n_batches: int | None) -> bool:
         """Make steps until the stream, the time or a callback ends; not the stream: return true."""
-        begun, context, n_made, stopped = time.monotonic(), None, 0, False
+        begun, after, n_made, stopped = time.monotonic(), Notifier(self, n_batches), 0, False
         while not stopped:
             with Transaction(self):
                 step = next(steps, None)
                 if step is None:
                     break
                 self._make(step)
-            if n_made == 0 and getattr(self, "_skl_callbacks", None):
-                context = self._init_callback_context(
-                    max_subtasks=n_batches, sequential_subtasks=False
-                )
-                context.call_on_fit_task_begin(estimator=self)
-            n_made, spent = n_made + 1, time.monotonic() - begun
+            n_made += 1
             if n_made == TIMED and n_batches is not None:
-                log.info("About %.0f s are left.", (n_batches - n_made) * spent / n_made)
-            stopped = context is not None and self._stopped_by(context, step.rows)
-            if self.max_time is not None and spent >= self.max_time:
+                left = (n_batches - n_made) * (time.monotonic() - begun) / n_made
+                log.info("About %.0f s are left.", left)
+            stopped = after.notify(step.rows, self.n_steps_ - 1)
+            if after.late:
                 stopped = True
                 log.info("max_time ends learning after %s.", counted(n_made, "batch", "batches"))
-        if context is not None:
-            context.call_on_fit_task_end(estimator=self)
+        after.close()
         return stopped
 
     def _make(self, step: _Step) -> None:
@@ -355,17 +350,6 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         if loss.ratio_power is None or self.front_.missing:
             return rows
         return sp.csr_array(rows) if np.count_nonzero(rows) < SPARSE * size else rows
-
-    def _stopped_by(self, context: Any, X: Any) -> bool:
-        """Notify the callbacks of a learned batch; return whether one of them wants to stop."""
-        task = context.subcontext(task_name="batch", task_id=self.n_steps_ - 1)
-        task.call_on_fit_task_begin(estimator=self, X=X, y=X)
-        stop = task.call_on_fit_task_end(
-            estimator=self, X=X, y=X, reconstruction_attributes=lambda: {}
-        )
-        # A context keeps every task that it has had, which an endless stream would never end.
-        getattr(context, "_children_map", {}).clear()
-        return bool(stop)
 
     def _say_cost(self, n_rows: int, n_epochs: int) -> None:
         ranks = self._ranks()

@@ -79,8 +79,7 @@ class Ensemble:
     @property
     def algorithm(self) -> Algorithm:
         """What the replicates minimise, and how."""
-        found: Algorithm = self._learned(0)[0].algorithm_
-        return found
+        return self._learned(0)[0].algorithm_
 
     @property
     def batch_objective(self) -> float:
@@ -209,7 +208,7 @@ class Ensemble:
 
     def atoms(self, index: int) -> NDArray:
         """Return the atoms of all replicates of a rank, (n_learned, n_components, n_features)."""
-        return np.array([_atoms(learner) for learner in self._learned(index)])
+        return np.array([each.state_.dictionary.atoms() for each in self._learned(index)])
 
     def importances(self, index: int) -> NDArray:
         """Return the importance of the atoms of all replicates, (n_learned, n_components)."""
@@ -357,12 +356,6 @@ def _drawn(batch: Batch, weights: NDArray) -> Batch:
     return drawn
 
 
-def _atoms(learner: Any) -> NDArray:
-    atoms: NDArray = learner.state_.dictionary.atoms()
-    return atoms
-
-
 def _n_observed(batch: Batch) -> NDArray:
     n_rows, n_features = batch.X.shape
-    counts: NDArray = np.full(n_rows, n_features) if batch.mask is None else batch.mask.sum(axis=1)
-    return counts
+    return np.full(n_rows, n_features) if batch.mask is None else batch.mask.sum(axis=1)

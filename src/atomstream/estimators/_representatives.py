@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import check_count
 from atomstream.dictionaries.hulls import Hulls, NamedRows, alike
-from atomstream.problem.batch import Batch
+from atomstream.problem.batch import Batch, joined
 
 
 @dataclass(frozen=True)
@@ -113,20 +113,10 @@ def read_only(part: Any) -> Any:
 
 def stacked_rows(rows: list[tuple[Batch, NDArray]]) -> NamedRows:
     """Return some rows of batches as one, with zeros where entries are missing."""
-    parts = [batch.X[some] for batch, some in rows]
+    whole = joined([batch.of(some) for batch, some in rows])
     places = np.concatenate([batch.position + some for batch, some in rows])
     ids = np.concatenate(alike(*(np.asarray(batch.ids)[some] for batch, some in rows)))
-    if all(batch.mask is None for batch, _ in rows):
-        stored = any(map(sp.issparse, parts))
-        X = sp.vstack(parts, format="csr") if stored else np.concatenate(parts)
-        return NamedRows(X, places, ids)
-    # A mask says of every entry whether it was observed: rows beside masks are dense.
-    X = np.concatenate([part.toarray() if sp.issparse(part) else part for part in parts])
-    marks = [
-        np.ones(part.shape, bool) if batch.mask is None else batch.mask[some]
-        for part, (batch, some) in zip(parts, rows, strict=True)
-    ]
-    return NamedRows(X, places, ids, np.concatenate(marks))
+    return NamedRows(whole.X, places, ids, whole.mask)
 
 
 def check_labels(y: object, n_rows: int) -> NDArray:

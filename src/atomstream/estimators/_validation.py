@@ -274,12 +274,11 @@ def check_start(components: object, shape: tuple[int, int] | None = None) -> NDA
 
 def check_matrix(components: object) -> NDArray:
     """Return given atoms or loadings as a finite float array with two axes."""
-    matrix: NDArray = check_array(
+    return check_array(
         checked_numbers(components, "components"),
         dtype=[np.float64, np.float32],
         input_name="components",
     )
-    return matrix
 
 
 def check_lengths(name: str, largest: NDArray) -> None:

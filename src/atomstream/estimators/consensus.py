@@ -269,8 +269,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         -------
         ndarray of shape (n_samples, n_features)
         """
-        rebuilt: NDArray = self.dictionary().inverse_transform(codes)
-        return rebuilt
+        return self.dictionary().inverse_transform(codes)
 
     # -- conclusions
 

@@ -216,8 +216,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     def _codes_set(self) -> Penalty:
         """Return the set of the codes."""
-        part: Penalty = registry.resolve("codes", self.codes, registry.SETS, "prox")
-        return part
+        return registry.resolve("codes", self.codes, registry.SETS, "prox")
 
     def _sets(self, norm: float) -> tuple[Penalty, ...]:
         """Return the set of each mode."""

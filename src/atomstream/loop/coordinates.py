@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ from atomstream.loop.explaining import CodingOptions, measured
 from atomstream.loop.online import Progress
 from atomstream.losses import KullbackLeibler
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch
+from atomstream.problem.batch import Batch, joined
 from atomstream.problem.clock import Accuracy, Clock
 from atomstream.updates.block_coordinate import _size_is_free
 from atomstream.updates.majorise import _excess, _raise
@@ -35,9 +35,6 @@ ROUGH = Accuracy(violation=0.05)  # of the codes that it begins with
 BYTES, MEMORY_SHARE = 40, 0.25  # of an entry that is not zero, and of what the machine has
 FIRST_REACH, LONGER = 0.5, 1.1  # of an extrapolation, and how it grows
 MIN_LEFT = 0.1  # of an entry is left by an extrapolation at least
-MIN_FITTED = 1e-100  # what stands for 0 in a reconstruction: its square is still a number
-LONG_FALL = 0.1  # of an entry: a fall by more may go too far, and is looked at again
-MAX_STEPS = 3  # steps of an entry at most
 
 
 def settles_by_coordinates(batches: Sequence[Batch], algorithm: Algorithm) -> bool:
@@ -211,10 +208,11 @@ def coordinate_rounds(
     codes = [algorithm.explain(batch, state.dictionary, options)[0].values for batch in batches]
     every = np.concatenate(codes).astype(np.float64)
     cuts = np.cumsum([len(part) for part in codes])[:-1]
-    X, weights, shares = _joined(batches)
-    seen, n_jobs = weights > 0, getattr(algorithm.coder, "n_jobs", 1)
-    shares = None if shares is None else shares[seen]
-    alternation = Alternation(X[seen], weights[seen], still, n_jobs, shares)
+    whole, n_jobs = joined(batches), getattr(algorithm.coder, "n_jobs", 1)
+    weights = whole.row_weights
+    seen = weights > 0
+    shares = None if whole.mask is None else whole.mask[seen].astype(float)
+    alternation = Alternation(whole.X[seen], weights[seen], still, n_jobs, shares)
     sweeps = alternation.descend(Factors(every[seen], given.T.astype(np.float64)))
     before = np.inf
     for number in range(1, MAX_ROUNDS + 1):
@@ -235,17 +233,6 @@ def coordinate_rounds(
         before = value
 
 
-def _joined(batches: Sequence[Batch]) -> tuple[Any, NDArray, NDArray | None]:
-    """Return all samples, their weights, and those of their entries where these differ."""
-    blocks = [batch.X for batch in batches]
-    X = np.concatenate(blocks) if isinstance(blocks[0], np.ndarray) else sp.vstack(blocks, "csr")
-    weights = [b.row_weights for b in batches]
-    if all(batch.mask is None for batch in batches):
-        return X, np.concatenate(weights), None
-    shares = [np.ones(b.X.shape) if b.mask is None else b.mask.astype(float) for b in batches]
-    return X, np.concatenate(weights), np.concatenate(shares)
-
-
 def _taken_in(
     batches: Sequence[Batch], codes: Sequence[NDArray], state: State, algorithm: Algorithm
 ) -> Progress:
@@ -263,51 +250,3 @@ def _taken_in(
     # Of weight 1: nothing of what earlier codes measured stays.
     state.memory.absorb(delta, 1.0)
     return Progress(*pairs[-1], delta, 0)
-
-
-def plain_sweep(
-    codes: NDArray,
-    stored: tuple[NDArray, NDArray, NDArray],
-    atoms: NDArray,
-    totals: NDArray,
-    still: NDArray,
-    fitted: NDArray,
-) -> None:
-    r"""Minimise the divergence of each row over each entry of its code in turn, in place.
-
-    With the other entries as they are, the slope over entry k is :math:`a - p` with the sum a of
-    the atom, by the weights of the entries, and :math:`p = \sum_j x_j d_{kj} / y_j`, of derivative
-    :math:`-q`. The reciprocal of p is concave in the entry, so the pole :math:`p^2 / (q\,(\delta +
-    p/q))`, which has its value and its derivative at 0, is a bound: the step :math:`\delta = (p -
-    a)\,p / (q a)` to where it equals a never goes beyond the minimum upwards. Downwards it may, but
-    by less than Newton's, and a step upwards follows where it was a long one.
-
-    Parameters
-    ----------
-    codes, stored, atoms, totals, still, fitted
-        As in `atomstream._kernels.divergence.sweep`.
-    """
-    indptr, indices, values = stored
-    first = indptr[0]
-    for i, code in enumerate(codes):
-        sums = totals[i % len(totals)]
-        places = slice(indptr[i], indptr[i + 1])
-        x, there = values[places], atoms[:, indices[places]]
-        y = np.maximum(code @ there, MIN_FITTED)
-        for k in np.flatnonzero(~still & (sums > 0)):
-            for _ in range(MAX_STEPS):
-                share = there[k] / y
-                pull, curvature = x @ share, x @ share**2
-                # Without curvature no entry of the row has this atom: its sum counts, and 0 is
-                # best.
-                goal = 0.0
-                if curvature > 0:
-                    step = (pull - sums[k]) / curvature * (pull / sums[k])
-                    goal = max(code[k] + step, 0.0)
-                move = goal - code[k]
-                code[k] = goal
-                # Updated, not formed anew: a step costs one pass over the stored entries.
-                y = np.maximum(y + move * there[k], MIN_FITTED)
-                if -move <= LONG_FALL * (goal - move):
-                    break
-        fitted[indptr[i] - first : indptr[i + 1] - first] = y

@@ -102,8 +102,7 @@ class Scaling:
         if self.kind == "std":
             # E x^2 = (E x)^2 + Var x
             squares = self.mean**2 + self.spread / np.maximum(self.mass, np.finfo(float).tiny)
-        energy: NDArray = squares / self.divisor**2
-        return energy
+        return squares / self.divisor**2
 
     def learned(self, X: Any, weights: NDArray | None, *, settled: bool = False) -> Self:
         """Return the scale that knows these rows too.
@@ -234,26 +233,14 @@ def _columns(X: Any, weights: NDArray | None) -> tuple[NDArray, Any, Any, NDArra
     n_rows, n_features = X.shape
     total = float(n_rows) if weights is None else float(weights.sum())
     mass = np.full(n_features, total)
-    if not sp.issparse(X):
-        holes = np.isnan(X)
-        rows = None if weights is None else weights[:, None]
-        if holes.any():
-            mass = mass - _total(holes.astype(np.float64), None, rows, n_features)
-        return (
-            np.where(holes, 0, X),
-            None,
-            np.where(holes, 0.0, 1.0 if rows is None else rows),
-            mass,
-        )
-    each = None if weights is None else np.repeat(weights, np.diff(X.indptr))
-    holes = np.isnan(X.data)
-    mass = mass - _total(holes.astype(np.float64), X.indices, each, n_features)
-    return (
-        np.where(holes, 0, X.data),
-        X.indices,
-        np.where(holes, 0.0, 1.0 if each is None else each),
-        mass,
-    )
+    values, columns, each = X, None, 1.0 if weights is None else weights[:, None]
+    if sp.issparse(X):
+        values, columns = X.data, X.indices
+        each = 1.0 if weights is None else np.repeat(weights, np.diff(X.indptr))
+    holes = np.isnan(values)
+    if holes.any():
+        mass = mass - _total(holes.astype(np.float64), columns, each, n_features)
+    return np.where(holes, 0, values), columns, np.where(holes, 0.0, each), mass
 
 
 def _total(values: NDArray, columns: Any, weights: Any, n_features: int) -> NDArray:

@@ -21,7 +21,7 @@ from atomstream.memory.column_sums import MIN_ENTRY_SHARE
 from atomstream.memory.state import State
 from atomstream.penalties.base import kernel_form
 from atomstream.penalties.interval import Nonnegative
-from atomstream.problem.batch import Batch
+from atomstream.problem.batch import Batch, joined
 from atomstream.problem.products import DenseProducts
 from atomstream.updates.block_coordinate import _size_is_free
 
@@ -71,14 +71,10 @@ def _some_rows(blocks: Sequence[Batch], n_components: int, n_features: int) -> B
     if min(most, n_rows) < MIN_ROWS_PER_ATOM * n_components:
         return None
     # Evenly spread: the first rows alone may be those of one time or place.
-    every, parts = -(-n_rows // most), []
-    for block in blocks:
-        mask = np.ones(block.X.shape) if block.mask is None else block.mask.astype(np.float64)
-        parts.append(
-            [part[::every].astype(np.float64) for part in (block.X, block.row_weights, mask)]
-        )
-    X, weights, mask = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Batch(X, weights / weights.max(), mask)
+    every = slice(None, None, -(-n_rows // most))
+    some = joined([block.of(every) for block in blocks])
+    mask = None if some.mask is None else some.mask.astype(np.float64)
+    return Batch(some.X.astype(np.float64), some.row_weights / some.row_weights.max(), mask)
 
 
 def _random(batch: Batch, like: NDArray, algorithm: Algorithm, rng: np.random.Generator) -> NDArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -45,17 +44,6 @@ def n_warm_up_rows(n_components: int, n_rows: float) -> int:
     if np.isfinite(n_rows):
         wanted = min(int(n_rows), max(wanted, MIN_ROWS))
     return min(wanted, MAX_ROWS)
-
-
-def joined(batches: Sequence[Batch]) -> Batch:
-    """Return the rows of several batches as one, dense."""
-    X = [b.X.toarray() if sp.issparse(b.X) else b.X for b in batches]
-    weights = [b.row_weights for b in batches]
-    masks = [
-        np.ones(x.shape, bool) if b.mask is None else b.mask
-        for x, b in zip(X, batches, strict=True)
-    ]
-    return Batch(np.concatenate(X), np.concatenate(weights), np.concatenate(masks))
 
 
 class _Cleaned(NamedTuple):

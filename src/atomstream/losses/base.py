@@ -143,31 +143,6 @@ class Entrywise(Loss):
             values[rows] = self.entries(_double(X[rows]), _double(Y[rows])).sum(axis=1)
         return values
 
-    def sparse_value(self, X: sp.csr_array, codes: NDArray, dictionary: Dictionary) -> NDArray:
-        """Return the loss of each sparse row at its code, from stored entries where possible."""
-        if self.slope_at_zero is None:
-            return super().sparse_value(X, codes, dictionary)
-        X = sp.csr_array(X, dtype=np.float64)
-        codes, atoms = _double(codes), _double(dictionary.atoms())
-        y = reconstruct_at(X, codes, atoms)
-        # A zero costs slope * y, a row of them slope * h (D 1); a stored entry counts by what it
-        # adds.
-        found = self.entries(X.data, y) - self.slope_at_zero * y
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        zeros = self.slope_at_zero * (codes @ atoms.sum(axis=1))
-        return zeros + np.bincount(rows, weights=found, minlength=X.shape[0])
-
-
-def reconstruct_at(X: sp.csr_array, codes: NDArray, atoms: NDArray) -> NDArray:
-    """Return the reconstruction at the stored entries of sparse rows, (n_stored,)."""
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    y, columns = np.empty(len(rows), codes.dtype), np.ascontiguousarray(atoms.T)
-    size = max(1, DENSE_NUMBERS // max(codes.shape[1], 1))
-    for start in range(0, len(y), size):
-        part = slice(start, start + size)
-        y[part] = np.einsum("ij,ij->i", codes[rows[part]], columns[X.indices[part]])
-    return y
-
 
 def _double(array: NDArray) -> NDArray:
     return np.asarray(array, dtype=np.float64)

@@ -135,10 +135,11 @@ class Beta(Entrywise):
 
     def entries(self, x: NDArray, y: NDArray) -> NDArray:
         """Return the entries of the sum; its limits at 0 and 1."""
-        limit = _limit(self.beta, ItakuraSaito(), KullbackLeibler())
-        if limit is not None:
-            return limit.entries(x, y)
         b = self.beta
+        if abs(b) < LIMIT:
+            return ItakuraSaito().entries(x, y)
+        if abs(b - 1) < LIMIT:
+            return _relative_entropy(x, y)
         # Negative by rounding alone, where x is near y.
         return np.maximum((x**b + (b - 1) * y**b - b * x * y ** (b - 1)) / (b * (b - 1)), 0)
 
@@ -256,11 +257,6 @@ class Hellinger(Entrywise):
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return sqrt(x/y) / y."""
         return np.sqrt(X / Y) / Y
-
-
-def _limit(parameter: float, at_zero: Entrywise, at_one: Entrywise) -> Entrywise | None:
-    """Return the loss that a family tends to where its parameter is 0 or 1, else None."""
-    return at_zero if abs(parameter) < LIMIT else at_one if abs(parameter - 1) < LIMIT else None
 
 
 def _relative_entropy(x: NDArray, y: NDArray) -> NDArray:

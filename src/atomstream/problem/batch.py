@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -70,7 +71,7 @@ class Batch:
         for name, value in known.items():
             object.__setattr__(self, name, value)
 
-    def of(self, rows: slice) -> Batch:
+    def of(self, rows: slice | NDArray) -> Batch:
         """Return some of the samples as a batch."""
         weights, mask = (None if part is None else part[rows] for part in (self.weights, self.mask))
         return Batch(self.X[rows], weights, mask)
@@ -171,3 +172,15 @@ class Batch:
         if self.seen is self.X:
             return squared_norms(self.X)
         return (self.seen * self.X).sum(axis=1, dtype=np.float64)
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Return the rows of several batches as one, dense where some of their entries are missing."""
+    parts, mask = [batch.X for batch in batches], None
+    if any(batch.mask is not None for batch in batches):
+        parts = [X.toarray() if sp.issparse(X) else X for X in parts]
+        marks = [np.ones(b.X.shape, bool) if b.mask is None else b.mask for b in batches]
+        mask = np.concatenate(marks)
+    stored = any(map(sp.issparse, parts))
+    X = sp.csr_array(sp.vstack(parts)) if stored else np.concatenate(parts)
+    return Batch(X, np.concatenate([batch.row_weights for batch in batches]), mask)

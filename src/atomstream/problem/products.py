@@ -192,8 +192,7 @@ class DenseProducts(Products):
             return self._loss.value(*self.reconstruct(codes))
         loss: Any = self._loss  # a sum over entries: no other loss takes weights of them
         X, Y = (part.astype(np.float64, copy=False) for part in self.reconstruct(codes))
-        values: NDArray = (self._mask * loss.entries(X, Y)).sum(axis=1, dtype=np.float64)
-        return values
+        return (self._mask * loss.entries(X, Y)).sum(axis=1, dtype=np.float64)
 
     def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, NDArray]:
         """Return both parts of the gradient in the reconstruction, and the curvature there."""

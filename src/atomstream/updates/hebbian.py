@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,45 +180,3 @@ class HebbianFactor:
     def average(self) -> NDArray:
         """Return the weighted average of all W so far, (2 m, r)."""
         return (self.Q @ self.C + self.P) / max(self.numbers[2], np.finfo(float).tiny)
-
-
-def plain_advance(W: NDArray, moves: Moves, steps: Steps, numbers: NDArray, total: NDArray) -> None:
-    """Make a step per transition on all of W: the plain twin, O(m r) each.
-
-    Parameters
-    ----------
-    W : ndarray of shape (2 m, r)
-        Changed.
-    moves : Moves
-    steps : Steps
-    numbers : ndarray of shape (4,)
-        As in `HebbianFactor`; changed.
-    total : ndarray of shape (2 m, r)
-        Receives the weighted sum of all W.
-    """
-    m = len(W) // 2
-    for i, j, weight, mass in zip(*moves, strict=True):
-        a, b, t = W[i].copy(), W[m + j].copy(), numbers[0]
-        size = float(a @ a + b @ b)
-        # The plain mean at first, one that forgets after a thousand transitions later.
-        numbers[1] += (size - numbers[1]) / min(t + 1, 1000)
-        step: Any = steps.gain
-        if steps.horizon > 0:
-            since = t * numbers[1] / (W.shape[1] * steps.horizon)
-            step = (
-                min(steps.gain / max(numbers[1], 1e-300), steps.longest)
-                / (1 + since) ** steps.power
-            )
-        # At most half of one over the size of the transition, or W would overshoot.
-        step = min(step * weight, 0.5 / max(size, 1e-300))
-        # Both factors of every product are rows before this transition: a and b are copies.
-        change = np.outer(W @ a, b) + np.outer(W @ b, a)
-        W -= step * change
-        # Only two rows gain (the Hebbian term); what all rows lose keeps W near orthonormal.
-        W[i] += step * b
-        W[m + j] += step * a
-        importance = (t + 1) ** steps.recency
-        total += importance * W
-        numbers[2] += importance
-        numbers[3] += importance * mass
-        numbers[0] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -119,10 +119,9 @@ class Vocabulary:
         words = self.stop_words
         if words is not None and not isinstance(words, str):
             words = sorted({*words} | (ENGLISH_STOP_WORDS if "english" in words else set()))
-        analyze: Callable[[str], list[str]] = CountVectorizer(
+        return CountVectorizer(
             stop_words=words, token_pattern=WORD, ngram_range=(1, self.ngrams)
         ).build_analyzer()
-        return analyze
 
     def learned(self, documents: Iterable[str]) -> Vocabulary:
         """Return the vocabulary after learning from documents.
@@ -208,22 +207,21 @@ class Vocabulary:
             raise ValueError(
                 f"The words of vectorizer={self.kind!r} have not been learned; call learned first."
             )
-        counts, words = _table(documents, self.analyzer())
+        from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+
+        words: Any = self.names
+        shared = {"analyzer": self.analyzer(), "dtype": np.float64}
         if self.kind == "hashing":
-            columns, n_features = self._hashed(words), self.n_features
+            words = range(self.n_features)
+            counter = HashingVectorizer(
+                n_features=len(words), alternate_sign=False, norm=None, **shared
+            )
         else:
-            names: Any = self.names
-            known = {word: place for place, word in enumerate(names)}
-            columns = np.array([known.get(word, -1) for word in words], dtype=np.int64)
-            n_features = len(known)
-        rows = sp.coo_array(counts)
-        places = columns[rows.col] if len(words) else rows.col
-        good = places >= 0
-        X = sp.csr_array(
-            (rows.data[good], (rows.row[good], places[good])),
-            shape=(counts.shape[0], n_features),
-            dtype=float,
-        )
+            counter = CountVectorizer(vocabulary=words, **shared)
+        first = list(islice(documents, 1))
+        if not first:  # of which scikit-learn makes no table
+            return sp.csr_array((0, len(words)))
+        X = sp.csr_array(counter.transform(chain(first, documents)))
         return X if self.kind != "tfidf" else self._weighted(X)
 
     def _weighted(self, X: sp.csr_array) -> sp.csr_array:
@@ -288,28 +286,6 @@ def _texts(documents: Iterable[str]) -> Iterator[str]:
                 f"Document {number} must be a str, got {type(document).__name__}{help_}."
             )
         yield document
-
-
-def _table(
-    documents: Iterable[str], analyze: Callable[[str], list[str]]
-) -> tuple[sp.csr_array, list[str]]:
-    """Return the counts of words in documents, (n_documents, n_words), and the words in order."""
-    places: dict[str, int] = {}
-    columns: list[int] = []
-    values: list[int] = []
-    ends = [0]
-    for document in documents:
-        for word, often in Counter(analyze(document)).items():
-            columns.append(places.setdefault(word, len(places)))
-            values.append(often)
-        ends.append(len(columns))
-    shape = (len(ends) - 1, max(len(places), 1))
-    parts = (
-        np.array(values, dtype=float),
-        np.array(columns, dtype=np.int64),
-        np.array(ends, dtype=np.int64),
-    )
-    return sp.csr_array(parts, shape=shape), list(places)
 
 
 def stream(
