@@ -99,7 +99,7 @@ BAD = [
     ({"ridge": "x"}, "ridge must be a number of at least 0, got 'x'"),
     ({"sign": "positive"}, "sign='positive' is unknown; choose one of free, nonnegative"),
     ({"sign": Box(l1=0.1), "alpha": 0.2}, "both set the penalty"),
-    ({"n_jobs": 0}, "n_jobs must be None, a number of threads, or -1"),
+    ({"n_jobs": 0}, "n_jobs must be None, or a number of threads .-1 for all., got 0"),
     (
         {"start": np.ones((3, 3))},
         r"start must be of shape \(60, 12\), one code per row of X, got \(3, 3\)",

@@ -34,16 +34,6 @@ def check_count(name: str, value: Any, least: int = 1, most: int | None = None) 
     return int(value)
 
 
-def check_n_jobs(n_jobs: object) -> None:
-    """Refuse an ``n_jobs`` that is not a number of threads."""
-    if n_jobs is not None and (
-        not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0
-    ):
-        raise ValueError(
-            f"n_jobs must be None, a number of threads, or -1 for all, got {n_jobs!r}."
-        )
-
-
 def generator(random_state: RandomSource) -> np.random.Generator:
     """Return one generator from None, a seed, a Generator or scikit-learn's RandomState."""
     if isinstance(random_state, np.random.RandomState):

@@ -205,3 +205,9 @@ def unit(rows: NDArray) -> NDArray:
     """Return rows scaled to Euclidean length one; rows of zeros stay."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+def of_sum_one(rows: NDArray) -> NDArray:
+    """Return rows scaled to the sum one; rows of zeros stay."""
+    totals = rows.sum(axis=-1, keepdims=True)
+    return np.divide(rows, totals, out=np.zeros_like(rows), where=totals > 0)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
+from atomstream.base.matrices import unit
 
 
 @dataclass(frozen=True)
@@ -93,5 +94,4 @@ def _unit_atoms(model: object) -> NDArray:
             "A dictionary must be a fitted model or of shape (n_components, n_features), got "
             f"{atoms.shape}."
         )
-    lengths = np.linalg.norm(atoms, axis=1, keepdims=True)
-    return np.divide(atoms, lengths, out=np.zeros_like(atoms), where=lengths > 0)
+    return unit(atoms)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.matrices import unit
+from atomstream.base.matrices import of_sum_one, unit
 from atomstream.dictionaries.clusters import cluster
 from atomstream.estimators._intervals import interval
 
@@ -79,7 +79,7 @@ class Consensus:
         """
         clusters = cluster(found, voting)
         members = [clusters.labels == k for k in range(found.shape[1])]
-        size = _of_sum_one if by_sum else unit
+        size = of_sum_one if by_sum else unit
         atoms = size(clusters.atoms)
         signed = found.astype(np.float64) * clusters.signs[:, :, None]
         least = 0.0 if found.min() >= 0 else -np.inf
@@ -106,8 +106,3 @@ class Consensus:
             clusters.silhouette,
             clusters.cophenetic,
         )
-
-
-def _of_sum_one(rows: NDArray) -> NDArray:
-    totals = rows.sum(axis=-1, keepdims=True)
-    return np.divide(rows, totals, out=np.zeros_like(rows), where=totals > 0)

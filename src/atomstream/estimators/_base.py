@@ -339,10 +339,6 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         self._start(self._starting_dictionary(joined(taken)))
         return list(taken)
 
-    def _known_of_data(self) -> dict[str, Any]:
-        """Return what the model knows of the shape of its data before it learns from them."""
-        return {name: getattr(self, name) for name in self.KNOWN}
-
     def _starting_from(self, atoms: NDArray) -> Any:
         """Return atoms as rows in the form that ``from_components`` takes."""
         return atoms

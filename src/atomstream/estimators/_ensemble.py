@@ -116,7 +116,7 @@ class Ensemble:
             """Let a replicate make a step as ``fit_stream`` does, on rows that were checked."""
             if "_learner" not in vars(learner):
                 # What checking has found out is the same for all, so it is done once.
-                vars(learner).update(front._known_of_data())
+                vars(learner).update({name: getattr(front, name) for name in front.KNOWN})
                 learner._begin()
             # Without the public door: rows were checked once, for all replicates.
             learner._learner.clock.horizon = horizons[number]

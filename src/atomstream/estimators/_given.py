@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -134,10 +135,7 @@ def blocks(X: Any) -> Iterator[Any]:
     """Yield whole chunks of rows of an array that is not in memory (HDF5, Zarr, dask)."""
     sizes = X.chunks[0] if X.chunks else 1
     chunk = max(sizes) if isinstance(sizes, tuple) else sizes
-    width = 1
-    for size in X.shape[1:]:
-        width *= size
-    step = max(ENTRIES // max(width * chunk, 1), 1) * chunk
+    step = max(ENTRIES // max(math.prod(X.shape[1:]) * chunk, 1), 1) * chunk
     for start in range(0, X.shape[0], step):
         yield X[start : start + step]
 

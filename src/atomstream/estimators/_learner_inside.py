@@ -19,6 +19,8 @@ from atomstream.estimators._calls import blame
 from atomstream.estimators._estimator import Estimator, view
 from atomstream.estimators._given import are_shards
 from atomstream.estimators._sklearn import CallbackSupportMixin
+from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
+from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import SCHEDULES, resolve
 
 LEARNER = part("learner_", OnlineDictionary)
@@ -36,6 +38,7 @@ class LearnerInside(CallbackSupportMixin, Estimator):
     ACCEPTS: ClassVar[tuple[str, ...]] = ()  # kinds of input, by the names of `InputTags`
 
     learner_: Any
+    nonnegative: bool
 
     importance_ = view(
         "learner_.importance_",
@@ -90,6 +93,20 @@ class LearnerInside(CallbackSupportMixin, Estimator):
                 )
         finally:
             self.learner_.set_callbacks()
+
+    @property
+    def _kind(self) -> type[OnlineNMF] | type[OnlineDictionaryLearning]:
+        """What learns, where a setting says whether codes and atoms are nonnegative."""
+        return OnlineNMF if self.nonnegative else OnlineDictionaryLearning
+
+    def _check_kind(self) -> None:
+        """Refuse a model that has learned atoms of the other kind."""
+        if type(self.learner_) is not self._kind:
+            learned = "signed" if self.nonnegative else "nonnegative"
+            raise ValueError(
+                f"nonnegative is {self.nonnegative} and the model has {learned} atoms; call fit to "
+                "start over."
+            )
 
     def check(self) -> None:
         """Refuse settings out of range."""

@@ -92,8 +92,8 @@ class PatchLearning(LearnerInside):
         )
         if first:
             self.patch_shape_ = drawn.shape
-            kind = OnlineNMF if self.nonnegative else OnlineDictionaryLearning
-            self.learner_ = kind(self.n_components, random_state=int(self._rng.integers(2**63)))
+            seed = int(self._rng.integers(2**63))
+            self.learner_ = self._kind(self.n_components, random_state=seed)
         else:
             check_size(self, self.learner_.n_components)
             self._check_learned(drawn.shape)
@@ -204,12 +204,7 @@ class PatchLearning(LearnerInside):
 
     def _check_learned(self, shape: tuple[int, ...]) -> None:
         """Refuse patches of another shape than was learned, and atoms of the other kind."""
-        if type(self.learner_) is not (OnlineNMF if self.nonnegative else OnlineDictionaryLearning):
-            learned = "signed" if self.nonnegative else "nonnegative"
-            raise ValueError(
-                f"nonnegative is {self.nonnegative} and the dictionary has {learned} atoms; call "
-                "fit to start over."
-            )
+        self._check_kind()
         if shape != self.patch_shape_:
             raise ValueError(
                 f"The dictionary has learned patches of shape {self.patch_shape_}, got {shape}."

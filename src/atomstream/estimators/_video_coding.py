@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.checks import counted
 from atomstream.estimators._calls import blame
 from atomstream.estimators._learner_inside import LearnerInside
-from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
-from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
 CODED_AT_ONCE = 256  # frames, or pixels, coded at a time
@@ -100,20 +98,6 @@ class VideoCoding(LearnerInside):
                 "anew."
             )
         self._check_kind()
-
-    @property
-    def _kind(self) -> type[OnlineNMF] | type[OnlineDictionaryLearning]:
-        """What learns."""
-        return OnlineNMF if self.nonnegative else OnlineDictionaryLearning
-
-    def _check_kind(self) -> None:
-        """Refuse a model that has learned atoms of the other kind."""
-        if type(self.learner_) is not self._kind:
-            learned = "signed" if self.nonnegative else "nonnegative"
-            raise ValueError(
-                f"nonnegative is {self.nonnegative} and the model has {learned} atoms; call fit to "
-                "start over."
-            )
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
         if shape != self.frame_shape_:

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from atomstream.base.checks import check_count, check_n_jobs, check_number
+from atomstream.base.checks import check_count, check_number
 from atomstream.base.matrices import Samples, checked_numbers
+from atomstream.base.parameters import THREADS
 from atomstream.coders import Coder, Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
@@ -101,7 +102,8 @@ def sparse_encode(
     check_number("alpha", alpha)
     check_number("ridge", ridge)
     check_gap(gap)
-    check_n_jobs(n_jobs)
+    if n_jobs is not None and not THREADS.accepts(n_jobs):
+        raise ValueError(f"n_jobs must be None, or {THREADS}, got {n_jobs!r:.80}.")
     floats = [np.float64, np.float32]
     samples = check_array(checked_numbers(X), accept_sparse="csr", dtype=floats, input_name="X")
     atoms = checked_numbers(dictionary, "dictionary")

@@ -81,8 +81,8 @@ class StreamedRounds:
         *(part("best", "decode", optional=True), part("step", "decode", optional=True)),
         one_of("settled", (True, False)),
     )
-    slopes: NDArray | None = None
-    curvatures: NDArray | None = None
+    slopes: Any = None
+    curvatures: Any = None
     best: Any = None
     step: Any = None
     lowest, reach, n_rounds, settled = np.inf, 0.0, 0, False
@@ -182,8 +182,6 @@ class StreamedRounds:
     def _newton(self, atoms: NDArray, still: NDArray) -> NDArray:
         """Return the minimum of the quadratic model, no entry below a share of what it was."""
         n_components, found = len(atoms), atoms.copy()
-        assert self.slopes is not None
-        assert self.curvatures is not None
         model = np.zeros((n_components, n_components, atoms.shape[1]))
         model[np.triu_indices(n_components)] = self.curvatures
         for _ in range(ATOM_SWEEPS):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from atomstream.base.extras import library
+from atomstream.base.matrices import of_sum_one
 from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks
 from atomstream.exceptions import InputError
 
@@ -158,7 +159,7 @@ def write_tables(
     genes = data.var_names
     tables = {
         f"usages.k_{k}.dt_0_5.consensus": (numbers, data.obs_names, usages),
-        f"spectra.k_{k}.dt_0_5.consensus": (genes[learned], numbers, _of_sum_one(spectra)),
+        f"spectra.k_{k}.dt_0_5.consensus": (genes[learned], numbers, of_sum_one(spectra)),
         f"gene_spectra_score.k_{k}.dt_0_5": (genes, numbers, scores),
         f"gene_spectra_tpm.k_{k}.dt_0_5": (genes, numbers, transcripts),
     }
@@ -197,11 +198,6 @@ def _on_all_genes(data: Any, usages: NDArray, shares: NDArray) -> tuple[NDArray,
     sides = scipy.linalg.lstsq(triangle.T, by_share.T)[0]
     transcripts = np.array([nnls(triangle, side)[0] for side in sides.T]).T
     return scores, transcripts
-
-
-def _of_sum_one(rows: NDArray) -> NDArray:
-    totals = rows.sum(axis=1, keepdims=True)
-    return np.divide(rows, totals, out=np.zeros_like(rows), where=totals > 0)
 
 
 def _write(path: Path, heads: Sequence[str], names: Iterable[str], values: NDArray) -> None:

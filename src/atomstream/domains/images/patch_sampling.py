@@ -71,7 +71,8 @@ def drawn_patches(
         source = Pictures(files, how)
         if color and not source.color:
             raise ValueError(f"{source.name} is grey, but the dictionary has colours.")
-        return Drawn(source.shape or (), source.n_rows or 0, _read(Feed([source], batch_size)))
+        pieces = Feed([source], batch_size).batches(Position())
+        return Drawn(source.shape or (), source.n_rows or 0, (piece.X for piece in pieces))
     if any(isinstance(image, str | Path) for image in listed):
         raise ValueError("images must be all arrays or all paths, got both.")
     arrays = [as_image(image) for image in listed]
@@ -85,9 +86,3 @@ def drawn_patches(
     cut = patches(arrays, size, batch_size, n_samples=n_patches, rng=rng)
     shape, scale = (size, size, *arrays[0].shape[2:]), white(arrays[0])
     return Drawn(shape, n_patches, (rows / rows.dtype.type(scale) for rows in cut))
-
-
-def _read(feed: Feed) -> Generator[NDArray]:
-    """Yield the rows of one pass."""
-    for piece in feed.batches(Position()):
-        yield piece.X

@@ -36,7 +36,8 @@ class EdgeMeans:
         self._rows = max(1, min(-(-n_nodes // SHARDS), KEYS // n_nodes))  # of a shard
         self._kind = np.float64 if weighted else np.uint32
         self._shards: dict[int, _Table] = {}
-        self._sums = self._counts = None
+        self._sums: Any = None
+        self._counts: Any = None
         # A place for every pair costs memory and no search; beyond it, tables hold the visited
         # pairs alone.
         if n_nodes**2 <= MAX_PLACES:
@@ -134,8 +135,6 @@ class EdgeMeans:
 
     def _drained(self) -> tuple[Any, Any]:
         """Return what `drain` does where every pair has its place."""
-        assert self._sums is not None
-        assert self._counts is not None
         places = np.flatnonzero(self._counts)
         rows, columns = np.divmod(places, self._n_nodes)
         weights = self._counts[places]

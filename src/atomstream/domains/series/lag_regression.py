@@ -98,7 +98,7 @@ class LagRegression:
 
     def begin(self, n_groups: int, width: int) -> LagCoefficients:
         """Return coefficients of 0, persistence, and those of kinds that revert."""
-        taken = self._taken(width)
+        taken = _taken(self, width)
         k = taken.shape[1]
         inverse = np.zeros((len(self.kinds), n_groups, k, k))
         penalties = np.array([kind.penalty for kind in self.kinds])
@@ -107,10 +107,6 @@ class LagRegression:
         reverting = [kind.reverts for kind in self.kinds]
         coefficients[reverting, :, :width] = -np.eye(width)  # the change is minus the last row
         return LagCoefficients(inverse, coefficients)
-
-    def _taken(self, width: int) -> NDArray:
-        """Return which regressors each kind has, 0 or 1, (n_kinds, n_regressors)."""
-        return _regressors_taken(self, width)
 
     def _others(self, first: int, n: int, known: NDArray) -> NDArray:
         """Return the regressors that are no lags: intercept, waves, known columns, (n, any)."""
@@ -141,7 +137,7 @@ class LagRegression:
         n_groups, width = row.shape
         lagged = np.einsum("fl,lgw->gfw", self._from_lags, rows[len(rows) - self.reach :])
         x = np.hstack([lagged.reshape(n_groups, -1), np.repeat(others, n_groups, axis=0)])
-        x = x * self._taken(width)[:, None]
+        x = x * _taken(self, width)[:, None]
         keep = np.array([kind.keep for kind in self.kinds])[:, None]
         towards = (state.inverse @ x[..., None])[..., 0]
         gain = towards / (keep + (towards * x).sum(axis=-1))[..., None]
@@ -213,7 +209,7 @@ class LagCoefficients:
 
 
 @lru_cache(maxsize=64)
-def _regressors_taken(part: LagRegression, width: int) -> NDArray:
+def _taken(part: LagRegression, width: int) -> NDArray:
     """Return which regressors each kind has, 0 or 1, (n_kinds, n_regressors)."""
     taken = []
     for kind in part.kinds:

@@ -157,6 +157,7 @@ class ExponentialSmoothing:
         return state.level[best, series] + trends + seasons
 
 
+@dataclass(eq=False)
 class Smoothed:
     """What an `ExponentialSmoothing` has learned, with each of its settings.
 
@@ -182,14 +183,9 @@ class Smoothed:
         count("n_rows"),
     )
 
-    def __init__(
-        self,
-        level: NDArray,
-        trend: NDArray,
-        season: NDArray,
-        errors: NDArray,
-        made: NDArray,
-        n_rows: int,
-    ) -> None:
-        self.level, self.trend, self.season = level, trend, season
-        self.errors, self.made, self.n_rows = errors, made, n_rows
+    level: NDArray
+    trend: NDArray
+    season: NDArray
+    errors: NDArray
+    made: NDArray
+    n_rows: int

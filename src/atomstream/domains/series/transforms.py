@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.checks import check_count
 from atomstream.base.matrices import Samples
-from atomstream.domains.series.frames import Table, labels_on
+from atomstream.domains.series.frames import Form, Table, check_series, labels_on
 
 
 class _SeriesTransformer(TransformerMixin, BaseEstimator, ABC):
@@ -55,10 +55,7 @@ class _SeriesTransformer(TransformerMixin, BaseEstimator, ABC):
     def _checked(self, Y: Samples) -> Table:
         check_is_fitted(self)
         table = Table.of(Y)
-        if table.values.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"Y has {table.values.shape[1]} series, needed are {self.n_features_in_}."
-            )
+        check_series(table, Form(), self.n_features_in_, "Y")
         return table
 
     @abstractmethod
