@@ -4,8 +4,6 @@ Greedy coordinate descent picks the support entry by entry, and Newton steps are
 Cholesky factor that follows it. It ends for all atoms, however much alike: what `pivoting` leaves.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.certificate import duality_gap, largest_violation

@@ -1,7 +1,5 @@
 """Distance of a code from the optimum: certified duality gap, largest violation."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import inlined, part

@@ -5,8 +5,6 @@ c] in place of the diagonal: both solves then run along rows from their first en
 the processor reads fastest.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import inlined

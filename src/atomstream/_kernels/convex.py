@@ -5,8 +5,6 @@ the atoms' weights, and the effect of a new representative. These are kept for a
 and follow every swap.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels import active_set, simplex

@@ -1,7 +1,5 @@
 """Coordinate descent on the codes of many rows: in sweeps, or the entry that gains most first."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.certificate import duality_gap, largest_violation, minimiser

@@ -1,7 +1,5 @@
 """Sweeps over codes under Kullback-Leibler, entry by entry."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel

@@ -1,7 +1,5 @@
 """Matching pursuit of many rows by the products of the atoms alone, all entries observed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.cholesky import append, drop, solve_transposed

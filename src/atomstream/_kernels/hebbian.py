@@ -1,7 +1,5 @@
 """Hebbian steps on [U; V], one transition at a time: O(r^2) each, whatever the number of states."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel

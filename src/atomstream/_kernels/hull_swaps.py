@@ -3,8 +3,6 @@
 Names are those of `atomstream._kernels.hull_weights`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import part
@@ -139,10 +137,9 @@ def _copy(target, source):  # type: ignore[no-untyped-def]
 @part
 def _take(W, V, better_W, better_V, place, last):  # type: ignore[no-untyped-def]
     """Put better weights in place, those of the last column at ``place``."""
+    _copy(W, better_W)
+    _copy(V, better_V)
     for j in range(len(W)):
-        for n in range(W.shape[1]):
-            W[j, n] = better_W[j, n]
-            V[j, n] = better_V[j, n]
         W[j, place] = better_W[j, last]
         W[j, last] = 0.0
 

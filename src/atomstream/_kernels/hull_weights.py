@@ -5,8 +5,6 @@ and C (k, N + 1), the products of B with the representatives, come from the memo
 is for the row at hand. A problem is (A, C, K).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels import simplex

@@ -1,7 +1,5 @@
 """Heat bath updates of spins on a square lattice, in place."""
 
-from __future__ import annotations
-
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.uniform import uniform
 

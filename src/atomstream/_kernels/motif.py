@@ -1,7 +1,5 @@
 """Moves of copies of a motif in a network: conditionals by intersecting sorted neighbour lists."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel

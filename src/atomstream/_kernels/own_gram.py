@@ -1,7 +1,5 @@
 """Codes of rows that have a Gram matrix each: the kernels for one matrix, row after row."""
 
-from __future__ import annotations
-
 from atomstream._kernels import active_set, descent, steepest
 from atomstream._kernels.compile import inlined, kernel
 

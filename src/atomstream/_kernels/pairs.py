@@ -1,7 +1,5 @@
 """A table of visited pairs: sums and weights by key, open addressing."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel

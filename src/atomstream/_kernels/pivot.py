@@ -1,7 +1,5 @@
 """Moves of the pivot chain: the root walks, the rest of the copy is grown anew."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import kernel

@@ -6,8 +6,6 @@ eight rows are solved together, entry by entry, so that the vectors of the proce
 rows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.certificate import duality_gap, minimiser

@@ -1,7 +1,5 @@
 """Orthogonal matching pursuit of many rows, each on the features that were observed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.cholesky import append, solve

@@ -1,7 +1,5 @@
 """Robust codes of rows one by one: reweighted least squares, then what is left after trimming."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.cholesky import append, solve

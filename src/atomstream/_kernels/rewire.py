@@ -1,7 +1,5 @@
 """Random swaps of the ends of edges, which leave every degree as it is."""
 
-from __future__ import annotations
-
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.uniform import uniform
 

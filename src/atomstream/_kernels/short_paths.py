@@ -1,7 +1,5 @@
 """Weighted counts of the short paths between pairs of nodes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import kernel

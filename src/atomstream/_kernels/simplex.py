@@ -1,7 +1,5 @@
 """Exact codes on the simplex: moves of mass between entries, Newton steps that keep the sum."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.cholesky import solve

@@ -6,8 +6,6 @@ the steps. What each atom adds to the free ones is known from the orthogonal row
 triangular factor, which are kept over all atoms.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.certificate import duality_gap

@@ -1,7 +1,5 @@
 """Multiplicative codes of sparse rows, from their stored entries alone."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import kernel

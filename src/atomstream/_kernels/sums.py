@@ -1,7 +1,5 @@
 """Sums over arrays too large for the cache, each in one pass over memory."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import kernel

@@ -1,7 +1,5 @@
 """The support of a code: the entries that are free to move, and what follows them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.cholesky import append, drop, solve_transposed

@@ -1,7 +1,5 @@
 """Codes under the sum of absolute errors: from vertex to vertex of a linear program."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import kernel, part

@@ -1,7 +1,5 @@
 """Random walks and the alias tables they draw from."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel

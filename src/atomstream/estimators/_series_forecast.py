@@ -211,8 +211,7 @@ class SeriesForecast(SeriesReconstruction):
 
     def _forecast(self, horizon: int, exogenous: object) -> NDArray:
         """Return the forecast of the next rows, by the head if there is one."""
-        had = 0 if self._ahead_rows is None else self._ahead_rows.shape[1]
-        known = np.empty((horizon, 0))
+        had, known = self._n_ahead, np.empty((horizon, 0))
         if exogenous is not None:
             known = Table.of(exogenous, "exogenous").values[:horizon]
         if known.shape != (horizon, had) or np.isnan(known).any():
@@ -243,14 +242,11 @@ class SeriesForecast(SeriesReconstruction):
     def _known_ahead(self, exogenous: object, n: int, *, first: bool = True) -> NDArray:
         """Return the columns known ahead, (at least n, n_known)."""
         given = None if exogenous is None else Table.of(exogenous, "exogenous").values
-        had = None if first else self._ahead_rows
         n_known = 0 if given is None else given.shape[1]
         if given is not None and self.head is None:
             raise ValueError("exogenous is for the head; give head='mix'.")
-        if not first and n_known != (0 if had is None else had.shape[1]):
-            raise ValueError(
-                f"exogenous has {n_known} columns, needed are {0 if had is None else had.shape[1]}."
-            )
+        if not first and n_known != self._n_ahead:
+            raise ValueError(f"exogenous has {n_known} columns, needed are {self._n_ahead}.")
         if given is None:
             return np.empty((n, 0))
         if len(given) < n or np.isnan(given).any():
@@ -260,6 +256,11 @@ class SeriesForecast(SeriesReconstruction):
         if first:
             self._ahead_rows = given[:0]
         return given
+
+    @property
+    def _n_ahead(self) -> int:
+        """Number of columns known ahead."""
+        return 0 if self._ahead_rows is None else self._ahead_rows.shape[1]
 
     def _waited(self, ahead: NDArray, n: int) -> NDArray:
         """Return what is known ahead of the ``n`` rows that wait, and keep it with them."""

@@ -37,8 +37,7 @@ def check_head(model: Any) -> None:
 def plan_of(model: Any) -> HeadPlan:
     """Return the parts of the head for the table of the model."""
     d = model._rows.shape[1]
-    n_known = 0 if model._ahead_rows is None else model._ahead_rows.shape[1]
-    return head_of(model).plan(d, model.n_components, model.season, n_known)
+    return head_of(model).plan(d, model.n_components, model.season, model._n_ahead)
 
 
 def to_learn(model: Any, values: NDArray) -> HeadState:

@@ -45,13 +45,7 @@ class EdgeMeans:
                 _zeros(n_nodes**2, dtype) for dtype in (np.float64, self._kind)
             )
 
-    def add(
-        self,
-        states: NDArray,
-        patches: NDArray,
-        weights: NDArray | None = None,
-        entries: NDArray | None = None,
-    ) -> None:
+    def add(self, states: NDArray, patches: NDArray, weights: NDArray | None = None) -> None:
         """Add the proposals of patches.
 
         Parameters
@@ -61,12 +55,9 @@ class EdgeMeans:
         patches : ndarray of shape (n, k * k)
         weights : ndarray of shape (n,), optional
             Weights of the patches; ones by default.
-        entries : ndarray of bool of shape (k, k), optional
-            Which entries of a patch count; all by default.
         """
         k = states.shape[1]
-        tails, heads = np.nonzero(np.ones((k, k), bool) if entries is None else entries)
-        patches = patches if entries is None else patches[:, entries.ravel()]
+        tails, heads = np.divmod(np.arange(k * k), k)
         self.add_pairs(states[:, tails], states[:, heads], patches, weights)
 
     def add_pairs(
