@@ -236,5 +236,5 @@ def test_series_that_jump_between_levels_are_followed_at_once_without_a_limit(ro
         for n in (2, 0)
     )
     room.error(free, at_most=0.95 * limited)
-    with pytest.raises(ValueError, match="max_wild of a head must be a whole number from 0 on"):
+    with pytest.raises(ValueError, match="Head needs max_wild to be a whole number from 0"):
         Head(max_wild=-1)

@@ -145,12 +145,12 @@ def test_a_saved_state_goes_on_exactly():
     [
         ({"shape": (2, 5), "temperature": 1, "boundary": "torus"}, "two sides of at least 3"),
         ({"shape": (4,), "temperature": 1}, "two sides of at least 1"),
-        ({"shape": (4, 4), "temperature": 0}, "finite temperature above 0"),
-        ({"shape": (4, 4), "temperature": 1, "field": np.nan}, "finite field"),
-        ({"shape": (4, 4), "temperature": 1, "boundary": "round"}, "choose one of free, torus"),
+        ({"shape": (4, 4), "temperature": 0}, "temperature to be a number above 0"),
+        ({"shape": (4, 4), "temperature": 1, "field": np.nan}, "field to be a number"),
+        ({"shape": (4, 4), "temperature": 1, "boundary": "round"}, "boundary to be free or torus"),
         (
             {"shape": (4, 4), "temperature": 1, "sweep": "both"},
-            "choose one of random, checkerboard",
+            "sweep to be random or checkerboard",
         ),
     ],
 )

@@ -179,7 +179,8 @@ class NetworkReconstruction(LearnerInside):
         Lyu, Kureh, Vendrow, Porter (2024), "Learning low-rank latent mesoscale structures in
         networks", for edges of the motif left out.
         """
-        chain = self._better_chain if chain is None else chain
+        if chain is None:
+            chain = "approximate_pivot" if self.chain == "pivot" else self.chain
         network = self._checked_request(network, pairs, scores, chain, n_steps)
         proposals = self._proposals(network, chain, n_steps, random_state)
         ranking = Ranking.of(proposals.reconstruction, proposals.law, pairs)
@@ -197,10 +198,6 @@ class NetworkReconstruction(LearnerInside):
         rng = np.random.default_rng(drawn_seed(random_state))
         fit = fit_links(network, places, task_of(network, *places.T), rng, atoms)
         return ranking.fitted(fit, pairs)
-
-    @property
-    def _better_chain(self) -> Any:
-        return "approximate_pivot" if self.chain == "pivot" else self.chain
 
     def _checked_request(
         self, network: object, pairs: object, scores: str, chain: Any, n_steps: int

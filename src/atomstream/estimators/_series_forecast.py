@@ -146,8 +146,8 @@ class SeriesForecast(SeriesReconstruction):
         if self.head is not None:
             width = _series_head.half_bands(self, 1, coverage)[0]
         else:
-            rows, steps = self._honest()
-            width = half_widths(steps - rows, coverage)
+            steps = self._predicted(honest=True)
+            width = half_widths(steps - self._rows[len(self._rows) - len(steps) :], coverage)
         width[silent] = half_widths(self._known.errors[:, silent], coverage)
         known = self._seen | silent
         short = known & np.isnan(width)
@@ -185,11 +185,6 @@ class SeriesForecast(SeriesReconstruction):
     def _floor(self) -> float:
         """The smallest value of forecasts."""
         return -np.inf if self.center or self.head is not None else 0.0
-
-    def _honest(self) -> tuple[NDArray, NDArray]:
-        """Return the last rows, and the honest predictions of them."""
-        steps = self._predicted(honest=True)
-        return self._rows[len(self._rows) - len(steps) :], steps
 
     def _silent(self) -> NDArray:
         """Return which series the atoms cannot forecast, and that have a last observed value."""

@@ -1,24 +1,6 @@
 """Losses of a reconstruction: one frozen class per divergence."""
 
-from atomstream.losses.base import Entrywise, Loss
-from atomstream.losses.divergences import Alpha, Beta, Hellinger, ItakuraSaito, KullbackLeibler
-from atomstream.losses.robust import L1, L2, Huber, Trimmed, robust_scales
-from atomstream.losses.squared import Mahalanobis, Squared, squared_norms
+import lazy_loader
 
-__all__ = [
-    "L1",
-    "L2",
-    "Alpha",
-    "Beta",
-    "Entrywise",
-    "Hellinger",
-    "Huber",
-    "ItakuraSaito",
-    "KullbackLeibler",
-    "Loss",
-    "Mahalanobis",
-    "Squared",
-    "Trimmed",
-    "robust_scales",
-    "squared_norms",
-]
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

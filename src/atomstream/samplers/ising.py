@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base.checks import MAX_NUMBER
+from atomstream.base.parameters import Part, number, one_of
 from atomstream.samplers.base import Chain
 
 MAX_SIDE = 2**31  # sites along a side
 
 
 @dataclass(frozen=True)
-class IsingGibbs(Chain[int]):
+class IsingGibbs(Part, Chain[int]):
     r"""Gibbs sampling of spins 1 and -1 on a lattice.
 
     .. math:: \pi(x) \propto \exp(\tfrac1T (\sum_{u \sim v} x_u x_v + h \sum_v x_v))
@@ -62,7 +64,15 @@ class IsingGibbs(Chain[int]):
     boundary: str = "free"
     sweep: str = "random"
 
+    BOUNDS: ClassVar = {
+        "temperature": number(above=True),
+        "field": number(-MAX_NUMBER),
+        "boundary": one_of("free", "torus"),
+        "sweep": one_of("random", "checkerboard"),
+    }
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         # On a torus with a side of two a neighbour would count twice.
         least = 3 if self.boundary == "torus" else 1
         good = [isinstance(side, Integral) and least <= side <= MAX_SIDE for side in self.shape]
@@ -70,17 +80,6 @@ class IsingGibbs(Chain[int]):
             raise ValueError(
                 f"IsingGibbs needs a shape of two sides of at least {least}, got {self.shape!r}."
             )
-        if not (isinstance(self.temperature, Real) and 0 < self.temperature < np.inf):
-            raise ValueError(
-                f"IsingGibbs needs a finite temperature above 0, got {self.temperature!r}."
-            )
-        if not (isinstance(self.field, Real) and abs(self.field) < np.inf):
-            raise ValueError(f"IsingGibbs needs a finite field, got {self.field!r}.")
-        for name, known in (("boundary", ("free", "torus")), ("sweep", ("random", "checkerboard"))):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}."
-                )
 
     def init(self, rng: np.random.Generator, position: ArrayLike | None = None) -> NDArray:
         """Return spins, int8: random ones (hot), or a copy of those given.

@@ -174,7 +174,7 @@ def test_every_name_is_a_head():
     [{"members": ()}, {"members": ("arima",)}, {"lags": 0}, {"horizon": True}, {"sharpness": -1.0}],
 )
 def test_heads_out_of_range_are_refused(settings):
-    with pytest.raises(ValueError, match="of a head"):
+    with pytest.raises(ValueError, match=r"of a head|Head needs"):
         Head(**settings)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base.parameters import Part, number, whole
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.lag_regression import LagRegression, Regressors
 from atomstream.domains.series.levels import Levels, half_widths
@@ -32,7 +33,7 @@ TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Head:
+class Head(Part):
     """What forecasts beside the atoms: its members, and how their forecasts are joined.
 
     Every member forecasts ``horizon`` rows from every row, and the rows that come judge it. Its
@@ -67,20 +68,21 @@ class Head:
     sharpness: float = 4.0
     joint: bool = True
     max_wild: int = 2
+    BOUNDS: ClassVar = {
+        "lags": whole(),
+        "horizon": whole(),
+        "max_wild": whole(0),
+        "sharpness": number(),
+    }
 
     def __post_init__(self) -> None:
         """Refuse settings out of range."""
+        super().__post_init__()
         unknown = [name for name in self.members if name not in MEMBERS]
         if unknown or not self.members or len(set(self.members)) < len(self.members):
             raise ValueError(
                 f"members of a head must be some of {', '.join(MEMBERS)}, got {self.members!r}."
             )
-        for name, least in (("lags", 1), ("horizon", 1), ("max_wild", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} of a head must be a whole number from {least} on.")
-        if not 0 <= self.sharpness < np.inf:
-            raise ValueError("sharpness of a head must be a number of at least 0.")
 
     def plan(self, n_series: int, n_codes: int, season: int | None, n_known: int) -> HeadPlan:
         """Return the parts for a table of this size."""
