@@ -390,7 +390,7 @@ def test_atoms_of_the_other_kind_are_refused():
         for call in (model.reconstruct, model.denoise, model.partial_fit):
             with pytest.raises(
                 ValueError,
-                match=f"nonnegative is {not kind} and the dictionary has {learned} atoms",
+                match=f"nonnegative is {not kind} and the model has {learned} atoms",
             ):
                 call(picture())
 

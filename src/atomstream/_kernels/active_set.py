@@ -45,17 +45,10 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
         Rounds of picks and Newton steps that a row may take, relative rounding of ``linear``.
     """
     (linear, energy), (gram, penalty, bound) = samples, problem
-    n_components = len(gram)
-    gradient = np.empty(n_components)
-    work = (
-        np.empty(n_components),
-        np.empty(n_components),
-        np.empty(n_components),
-        np.empty(n_components, np.int64),
-    )
-    support, inside = np.empty(n_components, np.int64), np.empty(n_components, np.bool_)
-    factor = np.empty((n_components, n_components))
-    model, face = (gram, penalty, scales(gram, penalty[1])), (support, inside, factor)
+    r = len(gram)
+    gradient, model = np.empty(r), (gram, penalty, scales(gram, penalty[1]))
+    work = (np.empty(r), np.empty(r), np.empty(r), np.empty(r, np.int64))
+    face = (np.empty(r, np.int64), np.empty(r, np.bool_), np.empty((r, r)))
     for i in range(len(codes)):
         h, sample = codes[i], (linear[i], energy[i], limits[1])
         if energy[i] == 0 and penalty[2] <= 0 <= penalty[3]:

@@ -39,24 +39,15 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
         Rounds of moves and Newton steps that a row may take, relative rounding of ``linear``.
     """
     (linear, energy), (gram, penalty) = samples, problem
-    n_components, l2 = len(gram), penalty[1]
+    r, l2 = len(gram), penalty[1]
     bounds = (0.0, l2, 0.0, np.inf)
-    gradient, ones = np.empty(n_components), np.empty(n_components)
-    work = (
-        np.empty(n_components),
-        np.empty(n_components),
-        np.empty(n_components),
-        np.empty(n_components, np.int64),
-    )
-    face = (
-        np.empty(n_components, np.int64),
-        np.empty(n_components, np.bool_),
-        np.empty((n_components, n_components)),
-    )
+    gradient, ones = np.empty(r), np.empty(r)
+    work = (np.empty(r), np.empty(r), np.empty(r), np.empty(r, np.int64))
+    face = (np.empty(r, np.int64), np.empty(r, np.bool_), np.empty((r, r)))
     model = (gram, bounds, scales(gram, l2))
     # Steps keep the sum, so a constant added to all products changes none, but atoms that are only
     # affinely independent become independent.
-    raised = gram + (np.trace(gram) / n_components + 1e-300)
+    raised = gram + (np.trace(gram) / r + 1e-300)
     lifted = (raised, bounds, scales(raised, l2))
     for i in range(len(codes)):
         h, sample = codes[i], (linear[i], energy[i], limits[1])

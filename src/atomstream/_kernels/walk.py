@@ -68,11 +68,8 @@ def alias_tables(table, chances, indptr):  # type: ignore[no-untyped-def]
     ----------
     Vose (1991), "A linear algorithm for generating random numbers with a given distribution".
     """
-    stack, keep, instead = (
-        np.empty(len(chances), np.int64),
-        np.ones(len(chances)),
-        np.zeros(len(chances), np.int64),
-    )
+    stack, instead = np.empty(len(chances), np.int64), np.zeros(len(chances), np.int64)
+    keep = np.ones(len(chances))
     for row in range(len(indptr) - 1):
         begin, end = indptr[row], indptr[row + 1]
         size, total = end - begin, 0.0

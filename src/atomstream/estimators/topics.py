@@ -263,7 +263,6 @@ class TopicModel(TopicFigures):
         # A twin, so that a model that is saved meanwhile is whole, and a resumed one makes the same
         # rounds.
         twin = copy(self.learner_)
-        twin._learner = copy(twin._learner)
         try:
             twin.set_callbacks(*getattr(self, "_skl_callbacks", ()))
             with blame(self):

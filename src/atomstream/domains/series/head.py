@@ -218,10 +218,8 @@ class HeadPlan:
         # The mean of the steps around one, by the number of their errors.
         both = np.cumsum(np.pad(np.stack([ratio * n, n]), ((0, 0), (0, 0), (1, 0), (0, 0))), axis=2)
         steps = np.arange(horizon)
-        first, end = (
-            np.maximum(steps - STEPS_AROUND, 0),
-            np.minimum(steps + STEPS_AROUND + 1, horizon),
-        )
+        first = np.maximum(steps - STEPS_AROUND, 0)
+        end = np.minimum(steps + STEPS_AROUND + 1, horizon)
         around, mass = both[:, :, end] - both[:, :, first]
         mean = around / np.maximum(mass, TINY)
         sure = np.minimum(n / SURE_ERRORS, 1.0)

@@ -102,10 +102,8 @@ def word_adjacency(
         raise ValueError(f"decay must be above 0 and at most 1, got {decay!r}.")
     counts: Any = sp.csr_array((len(listed), len(listed)))
     before = np.empty((2, 0), dtype=np.int64)
-    pieces, numbers = (
-        [text] if isinstance(text, str) else text,
-        {w: i for i, w in enumerate(listed)},
-    )
+    pieces = [text] if isinstance(text, str) else text
+    numbers = {word: number for number, word in enumerate(listed)}
     for piece in _places(pieces, numbers):
         tokens = np.concatenate([before, piece], axis=1)
         counts = counts + _near(tokens, before.shape[1], window, decay, len(listed))
