@@ -114,9 +114,7 @@ FOREIGN = {
 }
 
 
-def resolve(
-    argument: str, choice: object, known: Mapping[str, Callable[[], Any]], need: str
-) -> Any:
+def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], need: str) -> Any:
     """Return the part that a name stands for, or the part itself.
 
     Parameters
