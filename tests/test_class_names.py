@@ -21,7 +21,7 @@ STANDARD = [
     "Dependence", "Dictionary", "DocumentFile", "DocumentOptions", "DriftDetector",
     "EarlyStopping", "EdgeMeans", "EdgeOptions", "EdgeTable", "ElasticNetOnSet", "Encoder",
     "EngineError", "Entries", "Entry", "Entrywise", "Estimator",
-    "FileShard", "Fitted", "Fitting",
+    "FileShard", "Fitting",
     "ForecastSettings", "ForecastTask", "ForecasterChoice", "Free", "Genes", "GramDelta",
     "GramSums", "Grid", "HalfLife", "Harmonic", "HebbianFactor", "Hellinger", "History",
     "Huber", "HullUpdate", "ImageCoder", "ImageDictionary", "ImageLook", "ImageSettings",

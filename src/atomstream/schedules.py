@@ -63,14 +63,11 @@ class Harmonic(Part):
     same samples.
     """
 
+    decay: ClassVar = Decay(1.0, 1.0)  # 1/t
+
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return n / N."""
         return mass / total
-
-    @property
-    def decay(self) -> Decay:
-        """1/t."""
-        return Decay(1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -223,16 +220,12 @@ class HalfLife(Part):
 
     half_life: float
     timed: ClassVar[bool] = True
+    decay: ClassVar = Decay(1.0, 0.0)  # none
     BOUNDS: ClassVar = {"half_life": number(above=True)}
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return 1 - 2^(-mass / half_life); the clock gives the time as the mass."""
         return 1.0 if step == 1 else -math.expm1(-math.log(2) * mass / self.half_life)
-
-    @property
-    def decay(self) -> Decay:
-        """No decay."""
-        return Decay(1.0, 0.0)
 
 
 class Conditions(NamedTuple):

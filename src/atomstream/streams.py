@@ -371,10 +371,10 @@ def take(
     cut = view[tops, lefts].transpose(0, 2, 3, 1)
     dtype = np.float64 if cut.dtype == np.float64 else np.float32
     rows = np.ascontiguousarray(cut, dtype=dtype).reshape(len(tops), -1)
-    means = (
-        rows.mean(axis=1, keepdims=True) if center == "patch" else np.zeros((len(rows), 1), dtype)
-    )
-    return rows - means if center == "patch" else rows, means
+    if center is None:
+        return rows, np.zeros((len(rows), 1), dtype)
+    means = rows.mean(axis=1, keepdims=True)
+    return rows - means, means
 
 
 def check_center(center: str | None) -> None:

@@ -6,7 +6,7 @@ and written, wherever it would stand in memory. So `checked_numbers` is called b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -199,6 +199,12 @@ def _check_coordinates(X: Any, name: str) -> None:
         else:
             continue
         raise ValueError(f"{name} is a COO matrix that contradicts itself: {fault}.")
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Return rows below each other: CSR where some of them are sparse, else dense."""
+    sparse = any(map(sp.issparse, parts))
+    return sp.csr_array(sp.vstack(parts)) if sparse else np.concatenate(parts)
 
 
 def unit(rows: NDArray) -> NDArray:

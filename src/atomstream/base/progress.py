@@ -1,7 +1,8 @@
-"""Progress of long loops, for a display that may be there."""
+"""Long work: its progress for a display that may be there, and the signals that end it."""
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -45,3 +46,18 @@ def shown_by(show: Show) -> Iterator[None]:
 def compiling() -> set[threading.Thread]:
     """Return the threads that compile kernels, which go on after an interrupt."""
     return {thread for thread in threading.enumerate() if thread.name == COMPILER}
+
+
+@contextmanager
+def signals_handled(
+    handler: Callable[..., None], numbers: Iterable[signal.Signals], before: dict[int, Any]
+) -> Iterator[None]:
+    """Let a function handle signals in the body; the handlers of before are kept where told."""
+    # Python lets the main thread alone handle signals.
+    for number in numbers if threading.current_thread() is threading.main_thread() else ():
+        before[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for known, former in before.items():
+            signal.signal(known, former)

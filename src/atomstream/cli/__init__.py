@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from typing import Any
 
 import click
 
-from atomstream.base.progress import compiling, shown_by
+from atomstream.base.progress import compiling, shown_by, signals_handled
 from atomstream.exceptions import IncompatiblePartsError, InputError, ModelFileError
 
 __all__ = ["main"]
@@ -108,25 +107,14 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def waiting() -> Iterator[None]:
     """Show the progress of the body, say when kernels are compiled, and end cleanly at SIGTERM."""
-    with _terminable(), _compiling_told(), shown_by(_Progress()):
-        yield
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Raise Terminated at SIGTERM, so that what is half written is put away."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python lets the main thread alone handle signals
-        return
 
     def end(*_: object) -> None:
+        """Raise, so that what is half written is put away."""
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, end)
-    try:
+    handled = signals_handled(end, [signal.SIGTERM], {})
+    with handled, _compiling_told(), shown_by(_Progress()):
         yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 class _Told(logging.Handler):
@@ -192,7 +180,11 @@ class _Bar:
     def _draw(self, now: float) -> None:
         if self._drawn is None:
             # Made late: loading what draws takes longer than most commands.
-            self._drawn = _drawn(self._text, self._n_items)
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._drawn = Progress(console=Console(stderr=True), transient=True)
+            self._drawn.add_task(self._text, total=self._n_items)
         console = self._drawn.console
         if console.is_terminal:
             self._drawn.start()
@@ -213,13 +205,3 @@ class _Bar:
         if self._drawn is not None and self._drawn.console.is_terminal:
             with suppress(OSError):
                 self._drawn.stop()
-
-
-def _drawn(text: str, n_items: int | None) -> Any:
-    """Return a bar that disappears when it is done."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    bar.add_task(text, total=n_items)
-    return bar

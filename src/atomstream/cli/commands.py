@@ -91,8 +91,7 @@ class _Group(click.Group):
         _defer()
         if words != RESUME and words in FURTHER:
             module = import_module(f"atomstream.cli.{FURTHER[words].module}")
-            found: click.Command = getattr(module, name)
-            return found
+            return getattr(module, name)
         from atomstream.cli.running import learning_command, resume_command
 
         if words == RESUME:

@@ -67,14 +67,13 @@ def encode(
     look, writer = look_of(record.model, record.task), code_writer(out)
     # Before hours of coding: the result must not overwrite an input.
     check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
+    kind = f"{run} has learned from {look.files.learned_from}"
     if ids and not look.files.has_ids:
-        kind = f"{run} has learned from {look.files.learned_from}"
         raise InputError(f"--id names columns of tables or documents, and {kind}.")
     if ids and out.suffix == ".npz":
         raise InputError(f"{out} holds codes alone; for --id end it in .csv or .parquet.")
     if on_bad_line is not None:
         if not look.files.skips:
-            kind = f"{run} has learned from {look.files.learned_from}"
             raise InputError(f"--on-bad-line is for rows of numbers, and {kind}.")
         record = replace(record, skips=on_bad_line == "skip")
     encoded, n_rows, n_skipped = look.files.encode(record, inputs, ids), 0, 0

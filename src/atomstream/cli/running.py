@@ -138,17 +138,15 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
     learning : mapping
         The words of the commands that begin runs, and the name of the task of each.
     """
-    goals: dict[str, click.Option] = {}
+    # Kinds share goals, such as epochs: one option serves all of them.
     commands: dict[str, list[str]] = {}
     for words, task in learning.items():
-        kind = task_named(task)
-        for option in options_of(kind.settings_type):
-            # Kinds share goals, such as epochs: one option serves all of them.
-            if kind.goal and option.name == kind.goal:
-                goals[kind.goal] = option
-                commands.setdefault(kind.goal, []).append(" ".join(words))
-    for goal, option in goals.items():
-        option.help = f"New value of --{goal} ({', '.join(commands[goal])})."
+        if goal := task_named(task).goal:
+            commands.setdefault(goal, []).append(" ".join(words))
+    goals = [
+        click.Option([f"--{goal}"], type=int, help=f"New value of --{goal} ({', '.join(known)}).")
+        for goal, known in sorted(commands.items())
+    ]
     command = click.Command(name, callback=_resume)
     command.help = (
         "Continue RUN where it stopped. The result is the same as without the stop.\n\n"
@@ -158,7 +156,7 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
     run = click.Argument(["run"], type=PATH)
     again = click.Argument(["inputs"], nargs=-1, metavar="[-]")
     engine = click.Option(["--engine"], type=str, help="New value of --engine, of runs in rounds.")
-    command.params = [run, again, *(goals[goal] for goal in sorted(goals)), engine, *_last()]
+    command.params = [run, again, *goals, engine, *_last()]
     return command
 
 

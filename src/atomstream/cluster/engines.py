@@ -109,8 +109,7 @@ class Pool:
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
         """Give a task out."""
-        future: Future = self._executor.submit(task, *arguments)
-        return future
+        return self._executor.submit(task, *arguments)
 
     def workers(self, limit: float) -> list[str] | None:
         """Return the addresses of the workers; None where these cannot be told apart.

@@ -11,9 +11,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base.matrices import stacked
 from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Job, RowRanges, ShardCursor, Span
 from atomstream.cluster.shards import Shard, Shards
@@ -171,9 +171,7 @@ def _batches_of(span: Span, size: int) -> Iterator[Any]:
 
 def joined(parts: list[Any]) -> Any:
     """Return rows in one array, sparse if they are."""
-    if len(parts) == 1:
-        return parts[0]
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    return parts[0] if len(parts) == 1 else stacked(parts)
 
 
 # Rows, and neighbouring ones together: each costs opening a shard.

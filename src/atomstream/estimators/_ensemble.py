@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from atomstream.base.bootstrap import RowDraws
 from atomstream.base.fields import array, count, each, part
+from atomstream.base.matrices import stacked
 from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
@@ -325,15 +326,8 @@ class Ensemble:
         # The smallest priorities so far: a fair sample of the stream, whatever its length.
         chosen = np.sort(np.argsort(self.draws.priority(where), kind="stable")[:MAX_HELD_ROWS])
         if chosen[-1] >= len(self.places):  # most batches of a long stream add none
-            rows = X if self.held is None else _stacked(self.held, X)
+            rows = X if self.held is None else stacked([self.held, X])
             self.held, self.places = rows[chosen], where[chosen]
-
-
-def _stacked(above: Any, below: Any) -> Any:
-    """Return rows above rows, sparse if one is."""
-    if sp.issparse(above) or sp.issparse(below):
-        return sp.csr_array(sp.vstack([above, below], format="csr"))
-    return np.concatenate([above, below])
 
 
 def _replicate(template: Any, rank: int, seed: int, number: int) -> Any:

@@ -211,7 +211,7 @@ class Estimator(BaseEstimator):
 
         check_is_fitted(self)
         if "shape" in options:
-            return drawings.atoms(self, **options)  # type: ignore[arg-type]
+            return drawings.atoms(self, **options)
         return look_of(self).plot(self, **options)
 
     def _thumbnails(self) -> str:

@@ -334,8 +334,7 @@ class Decoder:
     def _csr(self, encoded: dict[str, Any]) -> sp.csr_array:
         parts = tuple(self.decode(part) for part in encoded["csr"])
         # The checks of scipy let a last pointer below zero pass.
-        matrix: sp.csr_array = checked_numbers(sp.csr_array(parts, shape=tuple(encoded["shape"])))
-        return matrix
+        return checked_numbers(sp.csr_array(parts, shape=tuple(encoded["shape"])))
 
     def _texts(self, number: int) -> NDArray:
         if number not in self._known_texts:  # once, however often it is referred to

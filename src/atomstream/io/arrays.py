@@ -23,9 +23,8 @@ from atomstream.io import lines, source
 
 MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
-DENSEST = (
-    1100  # bytes that one byte of a ZIP archive can stand for (1,032 of deflate, and a little)
-)
+# Bytes that one byte of a ZIP archive can stand for: 1,032 of deflate, and a little.
+DENSEST = 1100
 
 PARTS = ("data", "indices", "indptr")  # of a sparse matrix of scipy
 Axes = Sequence[int] | None  # of the samples; None: the first one
@@ -87,8 +86,9 @@ class Sliced(_Array):
         """Yield blocks of rows."""
         for rows in source.row_blocks(self.n_rows or 0, start, self._row_bytes):
             part = self._array[rows]
-            dense = None if sp.issparse(part) else np.asarray(part).reshape(-1, self.n_features)
-            yield source.numbered(part if dense is None else dense, rows.start)
+            if not sp.issparse(part):
+                part = np.asarray(part).reshape(-1, self.n_features)
+            yield source.numbered(part, rows.start)
 
 
 def _as_rows(array: Any, axes: Sequence[int], name: str) -> Any:
@@ -221,32 +221,26 @@ def zarr_array(path: Path, options: source.InputOptions) -> source.Source:
     return Sliced(array, path, files, options.sample_axes)
 
 
-def check_archive(path: Path) -> None:
-    """Hold what the arrays of a .npz file claim against what is there."""
-    for member in _members(path).values():
-        source.need(2 * member.size * member.dtype.itemsize, member.name)
-
-
 def npz(path: Path, options: source.InputOptions) -> source.Source:
     """Open a .npz file: one of its dense arrays, or the sparse matrix that scipy wrote.
 
     An array whose axes of the samples are named is loaded as a whole.
     """
-    members, axes = _members(path), options.sample_axes
-    if {*PARTS, "shape"} <= members.keys() and options.key is None:
-        return _sparse(path, members)
-    tables = {name: member for name, member in members.items() if member.is_table}
+    found, axes = members(path), options.sample_axes
+    if {*PARTS, "shape"} <= found.keys() and options.key is None:
+        return _sparse(path, found)
+    tables = {name: member for name, member in found.items() if member.is_table}
     member = tables[chosen(path, tables, options.key, options.n_axes)]
     return Sliced(member if axes is None else member.whole, member.name, [path], axes)
 
 
-def _members(path: Path) -> dict[str, _Stored]:
+def members(path: Path) -> dict[str, _Stored]:
     """Return the arrays of an archive, whose claims are held against what it holds."""
-    members = {}
+    found = {}
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
-            member = members[name] = _Stored(f"{path}:{name}", archive.open(info))
+            member = found[name] = _Stored(f"{path}:{name}", archive.open(info))
             claimed = member.size * member.dtype.itemsize
             held = min(info.file_size, DENSEST * info.compress_size + CHUNK)
             # Before memory is spent: an archive of a few bytes may claim any size.
@@ -255,7 +249,7 @@ def _members(path: Path) -> dict[str, _Stored]:
                     f"{path} claims {source.size_of(claimed)} in {name!r} and holds at most "
                     f"{source.size_of(held)}."
                 )
-    return members
+    return found
 
 
 def chosen(path: Path, arrays: dict[str, Any], key: str | None, n_axes: int = 0) -> str:

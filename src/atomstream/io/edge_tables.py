@@ -53,12 +53,9 @@ class EdgeOptions:
             raise ValueError(f"weight must be the name of a column or None, got {self.weight!r}.")
         if self.decimal not in (".", ","):
             raise ValueError(f"decimal must be '.' or ',', got {self.decimal!r:.40}.")
-        sign = self.delimiter
-        if sign is None:
-            return
-        if sign == r"\t":  # as it is typed on a command line
+        if self.delimiter == r"\t":  # as it is typed on a command line
             object.__setattr__(self, "delimiter", "\t")
-            return
+        sign = " " if self.delimiter is None else self.delimiter
         if not isinstance(sign, str) or len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
             raise ValueError(
                 "delimiter must be one sign that is no letter, digit or quotation mark, got "

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.checks import counted
 from atomstream.base.fields import array, check_fields, count, field_names
-from atomstream.base.matrices import Matrix
+from atomstream.base.matrices import Matrix, stacked
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source
 
@@ -133,20 +133,15 @@ class Feed:
         self.ended = False
         held: deque[_Held] = deque()
         n_held, failure = 0, None
-        blocks = self._blocks(start)
-        while failure is None:
-            try:
-                part = next(blocks)
-            except StopIteration:
-                break
-            except InputError as error:
-                failure = error
-                continue
-            held.append(part)
-            n_held += part.block.X.shape[0]
-            while n_held >= self.batch_size:
-                yield _taken(held, self.batch_size)
-                n_held -= self.batch_size
+        try:
+            for part in self._blocks(start):
+                held.append(part)
+                n_held += part.block.X.shape[0]
+                while n_held >= self.batch_size:
+                    yield _taken(held, self.batch_size)
+                    n_held -= self.batch_size
+        except InputError as error:
+            failure = error  # raised after the rows before it
         # After a stop, rows of a file can be read again, but rows of a live stream cannot.
         if n_held and (self.live or self.ended):
             yield _taken(held, n_held)
@@ -158,16 +153,6 @@ class Feed:
         ready: queue.Queue[Any] = queue.Queue(1 if self.live else AHEAD)  # live rows come once
         given_up = threading.Event()
 
-        def put(item: Any) -> bool:
-            """Put an item into the queue; return False if nobody waits for it any more."""
-            while not given_up.is_set():
-                try:
-                    ready.put(item, timeout=PATIENCE)
-                except queue.Full:
-                    continue
-                return True
-            return False
-
         def read() -> None:
             """Read the rest of the pass, in a thread of its own."""
             try:
@@ -176,14 +161,13 @@ class Feed:
                     for block in self.sources[number].blocks(row, start.epoch):
                         ids = block.ids.astype(np.uint64) + np.uint64(number * SPREAD % 2**64)
                         part = Block(block.X, ids, block.labels)
-                        if not put(_Held(part, Position(start.epoch, number, row))):
-                            return
+                        ready.put(_Held(part, Position(start.epoch, number, row)))
                         row += block.X.shape[0]
-                        if self._stop.is_set():
+                        if self._stop.is_set() or given_up.is_set():
                             return
-                put(_END)
+                ready.put(_END)
             except BaseException as error:
-                put(error)  # whatever it is: who waits for rows must not wait forever
+                ready.put(error)  # whatever it is: who waits for rows must not wait forever
 
         within = copy_context()  # what limits reading holds in the thread too
         reader = threading.Thread(target=within.run, args=(read,), name="reader", daemon=True)
@@ -198,6 +182,10 @@ class Feed:
                 yield item
         finally:
             given_up.set()
+            # A reader that waits for room puts its item now, and then sees that nobody wants more.
+            with suppress(queue.Empty):
+                while True:
+                    ready.get_nowait()
 
     def _next(self, ready: queue.Queue[Any], reader: threading.Thread) -> Any:
         began = time.monotonic()
@@ -242,9 +230,7 @@ def _taken(held: deque[_Held], size: int) -> Piece:
     if len(parts) == 1:
         only = parts[0]
         return Piece(only.X, only.ids, after, only.labels)
-    stack = sp.vstack if any(sp.issparse(part.X) for part in parts) else np.concatenate
-    X: Any = stack([part.X for part in parts])
-    X = X.tocsr() if sp.issparse(X) else X
+    X = stacked([part.X for part in parts])
     ids = np.concatenate([part.ids for part in parts])
     named = zip(*(part.labels for part in parts), strict=True)
     return Piece(X, ids, after, tuple(np.concatenate(each) for each in named))
@@ -292,8 +278,6 @@ class Holdout:
 
     def choose(self, X: Matrix, ids: NDArray) -> NDArray:
         """Return which rows to keep out of learning, as bool of shape (n_rows,)."""
-        if not self.share:
-            return np.zeros(X.shape[0], bool)
         bound = int(self.share * ALL)  # keys are spread evenly: this share of them is below it
         # Once it is full, only keys below the largest that is held can come in.
         if len(self.keys) >= _room(X):
@@ -327,9 +311,7 @@ class Holdout:
         self.n_held = len(self.keys)
 
     def _add(self, X: Matrix, keys: NDArray) -> None:
-        parts = [X] if self.rows is None else [self.rows, X]
-        sparse = any(sp.issparse(part) for part in parts)
-        rows: Any = sp.csr_array(sp.vstack(parts)) if sparse else np.concatenate(parts)
+        rows = stacked([X] if self.rows is None else [self.rows, X])
         self.rows = rows.astype(np.float32 if rows.dtype == np.float32 else np.float64, copy=False)
         self.keys = np.concatenate([self.keys, keys])
 

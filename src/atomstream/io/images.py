@@ -50,7 +50,6 @@ class Pictures(Source):
         # Pixels as stored, and twice as floats of four bytes.
         for path, head in zip(paths, heads, strict=True):
             need(head.height * head.width * (3 if head.color and not grey else 1) * 9, str(path))
-        for path, head in zip(paths, heads, strict=True):
             if min(head.height, head.width) < size:
                 raise InputError(
                     f"{path} is smaller than a patch of {size} x {size} pixels; choose a smaller "
@@ -138,10 +137,8 @@ def load_image(path: Path, *, color: bool) -> NDArray:
         if image.mode in DEEP:
             grey = (np.asarray(image) / DEEP[image.mode]).astype(np.float32)
             return np.repeat(grey[:, :, None], 3, axis=2) if color else grey
-        image = (
-            library("PIL.ImageOps", "Images").exif_transpose(image).convert("RGB" if color else "L")
-        )
-        return np.asarray(image, dtype=np.float32) / 255
+        turned = library("PIL.ImageOps", "Images").exif_transpose(image)
+        return np.asarray(turned.convert("RGB" if color else "L"), dtype=np.float32) / 255
 
 
 @contextmanager

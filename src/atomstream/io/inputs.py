@@ -114,14 +114,15 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
 def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
     """Return an input as a source, or the image files that it stands for."""
     if name == STANDARD_INPUT:
-        source: Source = _loaded("table:DelimitedTable")(None, options)
-        return source
+        return _loaded("table:DelimitedTable")(None, options)
     if not name:
         raise InputError("The name of an input is empty.")
     path = existing(name)
     reader = reader_of(path)
     if reader is not None:
-        return _opened(path, reader, options)
+        if path.is_dir() and ".zarr" not in path.name:
+            raise InputError(f"{path} is a folder, needed is a file.")
+        return rows_of(path, reader, options)
     if path.is_dir():
         return images_in(path)
     if path.suffix.lower() in ENDINGS:
@@ -146,12 +147,6 @@ def _check_together(sources: list[Source], images: list[Path], options: InputOpt
         raise InputError(
             f"Images and tables cannot be learned together: {images[0]} and {sources[0].name}."
         )
-
-
-def _opened(path: Path, reader: Reader, options: InputOptions) -> Source:
-    if path.is_dir() and ".zarr" not in path.name:
-        raise InputError(f"{path} is a folder, needed is a file.")
-    return rows_of(path, reader, options)
 
 
 def rows_of(place: Any, reader: Reader, options: InputOptions) -> Source:

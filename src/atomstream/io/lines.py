@@ -21,6 +21,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CHUNK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 27
 MAX_CHARACTERS = 1 << 27  # of a line of text: a packed file may stand for any number
+STRAY_RETURN = re.compile(rb"\r(?!\n|\Z)")  # inside a line
 BLANKS = b" \r\n"  # what a line without fields holds
 
 
@@ -35,76 +36,54 @@ def opened(path: Any) -> Iterator[Any]:
             yield unpacked
 
 
-def chunks_of(fill: Callable[[memoryview], int], name: str) -> Iterator[memoryview]:
+def chunks_of(read: Callable[[int], bytes], name: str) -> Iterator[memoryview]:
     """Yield chunks of whole lines, without a byte order mark; the last line gets its end.
-
-    Each chunk is valid until the next one is requested.
 
     Parameters
     ----------
-    fill : callable
-        Writes into a buffer and returns the number of bytes, 0 at the end.
+    read : callable
+        Returns at most so many of the next bytes, none at the end, as a file's ``read`` does.
     name : str
-        Of the file, for messages.
-
-    Raises
-    ------
-    InputError
-        For lines without end, and for lines that end with carriage returns alone, which would not
-        be counted.
+        Of the input, for messages.
     """
-    buffer, filled = bytearray(CHUNK_BYTES), 0  # one for all chunks: new memory takes time
-    mark = BYTE_ORDER_MARK
-    while came := fill(memoryview(buffer)[filled:]):
-        filled += came
-        if mark and buffer.startswith(mark):
-            buffer[: filled - len(mark)] = buffer[len(mark) : filled]
-            filled -= len(mark)
-        mark = b""
-        end = buffer.rfind(b"\n", 0, filled) + 1
+    held, mark = b"", BYTE_ORDER_MARK
+    while came := read(CHUNK_BYTES):
+        text, mark = (held + came).removeprefix(mark), b""
+        end = text.rfind(b"\n") + 1
         if end:
-            _check_line_ends(buffer, end, name)
-            yield memoryview(buffer)[:end]
-            # The beginning of the next line moves to the front.
-            buffer[: filled - end] = buffer[end:filled]
-            filled -= end
-        elif filled > MAX_LINE_BYTES:
+            _check_line_ends(text, end, name)
+            yield memoryview(text)[:end]
+        elif len(text) > MAX_LINE_BYTES:
             raise InputError(
                 f"{name} has a line of more than {MAX_LINE_BYTES} bytes; it is not a table."
             )
-        # One line fills all of it, so it is doubled.
-        elif filled == len(buffer):
-            buffer = buffer + bytes(filled)
-    if filled:
-        _check_line_ends(buffer, filled, name)
-        yield memoryview(buffer[:filled] + b"\n")
+        held = text[end:]
+    if held:
+        _check_line_ends(held, len(held), name)
+        yield memoryview(held + b"\n")
 
 
-def _check_line_ends(buffer: bytearray, end: int, name: str) -> None:
-    if buffer.find(b"\r", 0, end) < 0:
-        return
-    if buffer.count(b"\r", 0, end) != buffer.count(b"\r\n", 0, end) + buffer.endswith(
-        b"\r", 0, end
-    ):
+def _check_line_ends(text: bytes, end: int, name: str) -> None:
+    # Looked for alone first: most files have none, and the pattern is slower.
+    if text.find(b"\r", 0, end) >= 0 and STRAY_RETURN.search(text, 0, end):
         raise InputError(
             f"{name} has carriage returns inside lines; save it with one kind of line end."
         )
 
 
-def standard_input(room: memoryview) -> int:
-    """Read the available bytes of standard input, and wait for the first one.
+def standard_input(size: int) -> bytes:
+    """Return the available bytes of standard input, at most so many, and wait for the first one.
 
     Python's own buffer is not used, because its lock would delay the end of the program.
     """
-    data = os.read(0, len(room))
+    data = os.read(0, size)
     # What is there without waiting comes too: fewer and larger blocks.
-    while data and len(data) < len(room) and select.select([0], [], [], 0)[0]:
-        more = os.read(0, len(room) - len(data))
+    while data and len(data) < size and select.select([0], [], [], 0)[0]:
+        more = os.read(0, size - len(data))
         if not more:
             break
         data += more
-    room[: len(data)] = data
-    return len(data)
+    return data
 
 
 def text_lines(path: Any, newline: str | None = None) -> Iterator[str]:
@@ -216,15 +195,17 @@ class NumberFormat:
         if self.decimal not in (".", ","):
             raise InputError(f"decimal is {self.decimal!r:.40}, needed is '.' or ','.")
 
-    def number(self, field: Any) -> float:
-        """Return the number in a field; TypeError or ValueError for what is no number."""
-        return number_of(field, self.decimal)
-
     def entry(self, field: Any) -> float:
-        """Return the number in a field of a table; NaN for a missing entry."""
+        """Return the number in a field of a table; NaN for a missing entry.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is neither.
+        """
         if field is None or (isinstance(field, str) and self.is_missing(field)):
             return math.nan
-        return self.number(field)
+        return number_of(field, self.decimal)
 
     def is_missing(self, field: str) -> bool:
         """Return whether a field stands for a missing entry."""
@@ -242,7 +223,7 @@ class NumberFormat:
     def sentinels(self) -> list[float]:
         """Return the numbers that stand for a missing entry, however they are written."""
         usual = NumberFormat(self.decimal)
-        return [self.number(field) for field in self.missing if usual.is_entry(field)]
+        return [usual.entry(field) for field in self.missing if usual.is_entry(field)]
 
 
 PLAIN = NumberFormat()

@@ -142,19 +142,16 @@ def _parquet(file: BinaryIO, columns: Columns) -> Iterator[Write]:
     pa, pq = library("pyarrow", "Tables"), library("pyarrow.parquet", "Parquet files")
     codes = [(name, pa.float64()) for name in columns.codes]
     with ExitStack() as stack:
-        opened: list[Any] = []
-
-        def writer(kinds: Sequence[Any]) -> Any:
-            if not opened:
-                schema = pa.schema([*zip(columns.labels, kinds, strict=True), *codes])
-                opened.append(stack.enter_context(pq.ParquetWriter(file, schema)))
-            return opened[0]
+        to: Any = None
 
         def write(labels: Labels, values: NDArray) -> None:
             """Write a block of rows, whose names keep the types of the first block."""
-            # The first block fixes the types, as a Parquet file has one schema.
+            nonlocal to
             named = [_arrow(part) for part in labels]
-            to = writer([part.type for part in named])
+            if to is None:
+                # The first block fixes the types, as a Parquet file has one schema.
+                kinds = zip(columns.labels, [part.type for part in named], strict=True)
+                to = stack.enter_context(pq.ParquetWriter(file, pa.schema([*kinds, *codes])))
             try:
                 named = [part.cast(to.schema.types[i]) for i, part in enumerate(named)]
             except pa.ArrowInvalid as error:
@@ -165,7 +162,8 @@ def _parquet(file: BinaryIO, columns: Columns) -> Iterator[Write]:
             to.write_table(pa.table([*named, *numbers], schema=to.schema))
 
         yield write
-        writer([pa.string()] * len(columns.labels))
+        if to is None:  # a table without rows has its columns, too
+            write([np.empty(0, object)] * len(columns.labels), np.empty((0, len(codes))))
 
 
 @contextmanager

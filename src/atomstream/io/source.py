@@ -319,8 +319,7 @@ def fingerprint(paths: Sequence[Path]) -> str:
         digest.update(f"{path.name}\0{size}\0".encode("utf-8", "surrogateescape"))
         with path.open("rb") as file:
             if size <= WHOLE:
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
+                hashlib.file_digest(file, lambda: digest)
                 continue
             length = WHOLE // PLACES
             for place in range(PLACES):

@@ -98,9 +98,9 @@ class TextTable(Table):
         stream = lines.chunks_of(self._available, self.name)
         self._stream: Iterator[bytes | memoryview] = stream  # of a live table
 
-    def _available(self, room: memoryview) -> int:
+    def _available(self, size: int) -> bytes:
         self.waiting = True
-        came = lines.standard_input(room)
+        came = lines.standard_input(size)
         self.waiting = False
         return came
 
@@ -110,7 +110,7 @@ class TextTable(Table):
             yield self._stream
             return
         with lines.opened(self._path) as file:
-            yield lines.chunks_of(file.readinto, self.name)
+            yield lines.chunks_of(file.read, self.name)
 
     def _first_lines(self) -> bytes:
         """Return the first lines: about 64 kB of them, and at least two if there are two."""
@@ -320,13 +320,12 @@ def split_arrow(table: Any, n_numbers: int) -> Rows:
     """
     pa = library("pyarrow", "Tables")
     labels = tuple(_objects(column.to_pylist()) for column in table.columns[n_numbers:])
-    table = table.select(range(n_numbers))
     if not len(table):
         return np.empty((0, n_numbers)), labels
-    if set(table.schema.types) not in ({pa.float32()}, {pa.float64()}):
-        table = pa.table([_floats(column) for column in table.columns], names=table.column_names)
-    batches = table.to_batches()
-    batch = batches[0] if len(batches) == 1 else table.combine_chunks().to_batches()[0]
+    # Nothing is copied where the columns are floats already, in one piece each.
+    columns = [_floats(column) for column in table.columns[:n_numbers]]
+    names = table.column_names[:n_numbers]
+    batch = pa.table(columns, names=names).combine_chunks().to_batches()[0]
     return batch.to_tensor(null_to_nan=True, row_major=True).to_numpy(), labels
 
 

@@ -117,11 +117,10 @@ def open_tensor(
 
 def _npz(path: Path, wanted: _Wanted) -> Tensor:
     """Open entries of a sparse array, or a dense one: streamed, or whole for another axis."""
-    with np.load(path, allow_pickle=False) as archive:
-        # The names under which the package sparse saves; an array that is asked for by name is one.
-        if {"coords", "data", "shape"} <= set(archive.files) and wanted.key is None:
-            arrays.check_archive(path)
-            return _coordinates(path, archive, wanted)
+    # The names under which the package sparse saves; an array that is asked for by name is one.
+    members = arrays.members(path) if wanted.key is None else {}
+    if {"coords", "data", "shape"} <= members.keys():
+        return _coordinates(path, {name: it.whole for name, it in members.items()}, wanted)
     return _rows(path, wanted)
 
 
@@ -184,12 +183,12 @@ def _dense(path: Path, array: Any, wanted: _Wanted, named: _Named | None = None)
     return Tensor(rows, _without(tuple(array.shape), axis), axis, named)
 
 
-def _coordinates(path: Path, archive: Any, wanted: _Wanted) -> Tensor:
+def _coordinates(path: Path, archive: dict[str, NDArray], wanted: _Wanted) -> Tensor:
     """Open the entries of a sparse array, as the package sparse saves them."""
     coords, data = archive["coords"], archive["data"]
     shape = tuple(int(size) for size in archive["shape"])
     # Entries that are not listed would be something else than zero.
-    if "fill_value" in archive.files and archive["fill_value"] != 0:
+    if "fill_value" in archive and archive["fill_value"] != 0:
         raise InputError(f"{path} has entries of {archive['fill_value']} that it does not list.")
     fits = coords.ndim == 2 and coords.dtype.kind in "iu" and data.ndim == 1
     if not fits or coords.shape != (len(shape), len(data)):

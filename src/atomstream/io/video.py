@@ -6,6 +6,8 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -95,6 +97,7 @@ def n_frames_of(video: Any) -> int | None:
     return len(video) if isinstance(video, Sized) else None
 
 
+@dataclass(eq=False)
 class Video(source.Input):
     """A video on disk that is learned from: its frames from any position on, or all of them.
 
@@ -102,30 +105,21 @@ class Video(source.Input):
     ----------
     name : str
         For messages.
-    files : list of path
-        What the fingerprint is made of.
-    images : callable
+    images_from : callable
         Returns the images, from the one with a given number on.
     n_frames : int or None
         Where that is known without reading.
-
-    Attributes
-    ----------
-    names : sequence of str
+    files : sequence of path, default=()
+        What the fingerprint is made of.
+    names : sequence of str, default=()
         What the frames are called; empty where they have no names.
     """
 
+    name: str
+    images_from: Callable[[int], Iterator[Any]]
+    n_frames: int | None
+    files: Sequence[Path] = ()
     names: Sequence[str] = ()
-
-    def __init__(
-        self,
-        name: str,
-        files: list[Path],
-        images: Callable[[int], Iterator[Any]],
-        n_frames: int | None,
-    ) -> None:
-        self.name, self.n_frames = name, n_frames
-        self.files, self._images = files, images
 
     def images(self, start: int) -> Iterator[NDArray]:
         """Yield the images from number ``start`` on, as `as_frames` takes them.
@@ -136,7 +130,7 @@ class Video(source.Input):
             Where the video turns out to be damaged.
         """
         with source.reading(self.name):
-            yield from self._images(start)
+            yield from self.images_from(start)
 
     def whole(self) -> NDArray:
         """Return all images as one array: a memory map of a ``.npy`` file."""
@@ -186,7 +180,8 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
             raise InputError(f"{path} needs a decoder to be read: pip install 'imageio[pyav]'.")
         # A coded film would have to be decoded to the end to be counted.
         n_frames = _n_pages(path) if ending in STACKS else None
-        return Video(str(path), [path], lambda start: _from_file(path, start), n_frames)
+        read = _pages if ending in PAGES else _decoded
+        return Video(str(path), partial(read, path), n_frames, [path])
 
 
 def _array(path: Path, rows: source.Source) -> Video:
@@ -201,26 +196,24 @@ def _array(path: Path, rows: source.Source) -> Video:
         for block in rows.blocks(start, 0):
             yield from block.X.reshape(-1, *shape[1:])
 
-    return Video(rows.name, source.files_of(path), images, shape[0])
+    return Video(rows.name, images, shape[0], source.files_of(path))
 
 
 def _folder(path: Path, grey: bool) -> Video:
     """Return the images of a folder as a video; the first one decides whether there is colour."""
     files = images_in(path, deep=False)
     color = not grey and is_color(files[0])
-
-    def images(start: int) -> Iterator[NDArray]:
-        for file in files[start:]:
-            yield load_image(file, color=color)
-
-    video = Video(str(path), files, images, len(files))
-    video.names = [file.name for file in files]
-    return video
+    names = [file.name for file in files]
+    loaded = partial(load_image, color=color)
+    return Video(str(path), lambda start: map(loaded, files[start:]), len(files), files, names)
 
 
 def _n_pages(path: Path) -> int:
-    with warnings.catch_warnings(), library("PIL.Image", "Images").open(path) as image:
-        warnings.simplefilter("ignore")  # what a damaged page has is told when it is read
+    # What a damaged page has is told when it is read.
+    with (
+        warnings.catch_warnings(action="ignore"),
+        library("PIL.Image", "Images").open(path) as image,
+    ):
         return int(getattr(image, "n_frames", 1))
 
 
@@ -281,19 +274,14 @@ def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:
         yield load_image(path, color=color)
 
 
-def _from_file(path: Path, start: int = 0) -> Iterator[Any]:
-    """Yield the frames of a file from one on, one in memory at a time."""
-    if path.suffix.lower() in PAGES:
-        yield from _pages(path, start)
-        return
-    iio = library("imageio.v3", "Videos")
-    with source.reading(str(path)):
-        yield from islice(iio.imiter(path), start, None)
+def _decoded(path: Path, start: int) -> Iterator[Any]:
+    """Return the frames of a file from one on, one in memory at a time."""
+    return islice(library("imageio.v3", "Videos").imiter(path), start, None)
 
 
 def _pages(path: Path, start: int) -> Iterator[NDArray]:
     """Yield the pages of a TIFF file; those before the first one wanted are not decoded."""
-    with source.reading(str(path)), library("PIL.Image", "Images").open(path) as image:
+    with library("PIL.Image", "Images").open(path) as image:
         for number in range(start, getattr(image, "n_frames", 1)):
             image.seek(number)
             yield np.asarray(image.convert("RGB") if image.mode == "P" else image)

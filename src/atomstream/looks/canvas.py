@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,24 +45,12 @@ def labelled(axes: Any, **texts: str) -> None:
     axes.tick_params(labelsize=TICK)
 
 
-class Fitted(Protocol):
-    """A fitted dictionary, as the plots see it."""
-
-    @property
-    def components_(self) -> NDArray:
-        """The atoms, along the first axis."""
-
-    @property
-    def importance_(self) -> NDArray:
-        """Shares of the atoms in the code."""
-
-
-def most_important(model: Fitted, n_atoms: int | None = None) -> NDArray:
+def most_important(model: Any, n_atoms: int | None = None) -> NDArray:
     """Return the numbers of the atoms that matter most, the first one most."""
     return np.argsort(-model.importance_, kind="stable")[:n_atoms]
 
 
-def shown(model: Fitted, n_atoms: int | None = None, order: str = "importance") -> NDArray:
+def shown(model: Any, n_atoms: int | None = None, order: str = "importance") -> NDArray:
     """Return the numbers of the atoms to draw: those that matter most, in one of two orders.
 
     Raises
@@ -100,6 +88,22 @@ def panels(npanels: int, n_columns: int, width: float, height: float) -> tuple[l
     for axes in grid[npanels:]:
         axes.axis("off")
     return list(grid[:npanels]), figure
+
+
+def cells(n_rows: int, n_columns: int, width: float, height: float) -> tuple[NDArray, Figure]:
+    """Return axes without frames, for pictures, and their figure."""
+    figure = empty(width * n_columns, height * n_rows)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False)
+    for axes in grid.flat:
+        axes.axis("off")
+    return grid, figure
+
+
+def named_bars(axes: Axes, values: ArrayLike, names: Sequence[str], **style: Any) -> None:
+    """Draw values as level bars, the first on top, with their names beside them."""
+    axes.barh(range(len(names)), values, **style)
+    axes.set_yticks(range(len(names)), [plain(name) for name in names], fontsize=TICK)
+    axes.invert_yaxis()
 
 
 def plain(text: str, length: int = 24) -> str:
@@ -166,5 +170,4 @@ def by_similarity(atoms: ArrayLike) -> NDArray:
     cosines = np.abs(cosines) if (rows < 0).any() else cosines
     distances = np.clip(1 - cosines, 0, 2)[np.triu_indices(len(rows), 1)]
     tree = linkage(distances, "average", optimal_ordering=len(rows) <= MAX_TREE_ATOMS)
-    order: NDArray = leaves_list(tree)
-    return order
+    return leaves_list(tree)

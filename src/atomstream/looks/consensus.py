@@ -21,8 +21,8 @@ from atomstream.looks.canvas import (
     empty,
     heading,
     labelled,
+    named_bars,
     panels,
-    plain,
 )
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
@@ -243,9 +243,7 @@ def intervals(
         around = np.array([entries - low, high - entries])
         places = np.arange(len(entries))
         if named is not None:
-            axes.barh(places, entries, xerr=around, color=BLUE, ecolor=ORANGE, capsize=1.5)
-            axes.set_yticks(places, [plain(name) for name in named], fontsize=TICK)
-            axes.invert_yaxis()
+            named_bars(axes, entries, named, xerr=around, color=BLUE, ecolor=ORANGE, capsize=1.5)
         elif len(entries) <= drawings.MAX_BARS:
             axes.errorbar(places, entries, around, fmt="o", color=BLUE, ecolor=ORANGE, markersize=3)
             axes.xaxis.get_major_locator().set_params(integer=True)

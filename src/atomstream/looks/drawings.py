@@ -24,7 +24,7 @@ DECADE = 10
 
 
 def atoms_data(
-    model: canvas.Fitted, shape: tuple[int, ...], order: str = "importance"
+    model: Any, shape: tuple[int, ...], order: str = "importance"
 ) -> tuple[NDArray, NDArray]:
     """Return what `atoms` draws: atoms as images, and shares of the code.
 
@@ -56,7 +56,7 @@ def atoms_data(
 
 
 def atoms(
-    model: canvas.Fitted, shape: tuple[int, ...], *, n_columns: int = 10, order: str = "importance"
+    model: Any, shape: tuple[int, ...], *, n_columns: int = 10, order: str = "importance"
 ) -> Figure:
     """Draw the atoms in a grid, with their numbers and shares of the code.
 
@@ -71,11 +71,7 @@ def atoms(
     """
     images, shares = atoms_data(model, shape, order)
     n_columns = min(n_columns, len(images))
-    n_rows = -(-len(images) // n_columns)
-    figure = canvas.empty(0.9 * n_columns, 1.08 * n_rows)
-    grid = figure.subplots(n_rows, n_columns, squeeze=False)
-    for axes in grid.flat:
-        axes.axis("off")
+    grid, figure = canvas.cells(-(-len(images) // n_columns), n_columns, 0.9, 1.08)
     drawn = zip(grid.flat, canvas.shown(model, None, order), images, shares, strict=False)
     for axes, atom, image, share in drawn:
         axes.imshow(image, cmap=canvas.IMAGE, vmin=0, vmax=1, interpolation="nearest")
@@ -85,7 +81,7 @@ def atoms(
 
 
 def curves_data(
-    model: canvas.Fitted, n_atoms: int = 20, order: str = "importance"
+    model: Any, n_atoms: int = 20, order: str = "importance"
 ) -> tuple[NDArray, NDArray]:
     """Return what `curves` draws: the most important atoms, and their shares of the code."""
     drawn = canvas.shown(model, n_atoms, order)
@@ -93,7 +89,7 @@ def curves_data(
 
 
 def curves(
-    model: canvas.Fitted, *, n_atoms: int = 20, n_columns: int = 4, order: str = "importance"
+    model: Any, *, n_atoms: int = 20, n_columns: int = 4, order: str = "importance"
 ) -> Figure:
     """Draw the most important atoms as curves over the features.
 
@@ -118,7 +114,7 @@ def curves(
 
 
 def bars_data(
-    model: canvas.Fitted,
+    model: Any,
     names: Sequence[str] | None = None,
     n_atoms: int = 12,
     n_features: int = 8,
@@ -140,7 +136,7 @@ def bars_data(
 
 
 def bars(
-    model: canvas.Fitted,
+    model: Any,
     names: Sequence[str] | None = None,
     *,
     n_atoms: int = 12,
@@ -167,11 +163,7 @@ def bars(
     numbers = canvas.shown(model, n_atoms, order)
     for axes, atom, (labels, values, share) in zip(grid, numbers, drawn, strict=True):
         colours = [canvas.BLUE if value >= 0 else canvas.ORANGE for value in values]
-        axes.barh(range(len(values)), values, color=colours)
-        axes.set_yticks(
-            range(len(values)), [canvas.plain(label) for label in labels], fontsize=canvas.TICK
-        )
-        axes.invert_yaxis()
+        canvas.named_bars(axes, values, labels, color=colours)
         axes.set_title(canvas.heading(atom, share), fontsize=canvas.TEXT)
     return figure
 
@@ -230,12 +222,9 @@ def triples(
             listed = [canvas.plain(name, 10) for name in names]
             axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
     handles, texts = grid[0].get_legend_handles_labels()
-    style: dict[str, Any] = {
-        "frameon": False,
-        "fontsize": canvas.TEXT,
-        "loc": "outside upper center",
-    }
-    figure.legend(handles, texts, ncols=2, **style)
+    figure.legend(
+        handles, texts, ncols=2, frameon=False, fontsize=canvas.TEXT, loc="outside upper center"
+    )
     return figure
 
 
@@ -319,7 +308,7 @@ def objective(history: History, *, unit: str = "sample") -> Figure:
     return figure
 
 
-def _atoms(model: canvas.Fitted) -> NDArray:
+def _atoms(model: Any) -> NDArray:
     """Return the atoms as rows; tensors are flattened."""
     return model.components_.reshape(len(model.components_), -1)
 
@@ -363,10 +352,7 @@ def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> Figure:
     )
     order = canvas.most_important(model)
     for axes, atom, (ids, shares, rest) in zip(grid, order, drawn, strict=True):
-        axes.barh(range(len(shares)), 100 * shares, color=canvas.BLUE)
-        axes.set_yticks(
-            range(len(shares)), [canvas.plain(name) for name in ids], fontsize=canvas.TICK
-        )
+        canvas.named_bars(axes, 100 * shares, ids, color=canvas.BLUE)
         axes.set_ylim(top - 0.5, -0.5)
         others = f", others {100 * rest:.0f} %" if rest > 0.005 else ""
         axes.set_title(f"atom {atom}{others}", fontsize=canvas.TEXT)

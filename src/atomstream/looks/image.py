@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.checks import counted
 from atomstream.base.extras import library
 from atomstream.domains import images
-from atomstream.exceptions import InputError
 from atomstream.io.images import load_image
 from atomstream.io.outputs import check_out, image_format, write_image
-from atomstream.io.source import naming_source
+from atomstream.io.source import existing, naming_source
 from atomstream.looks import canvas, drawings, report
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
@@ -39,8 +38,7 @@ class ImageCoder(FileCoder):
 
     def patch_shape(self, record: Record) -> tuple[int, ...]:
         """Return the shape of the patches."""
-        shape: tuple[int, ...] = record.model.patch_shape_
-        return shape
+        return record.model.patch_shape_
 
 
 class ImageLook(Look):
@@ -80,8 +78,7 @@ class ImageLook(Look):
 
 def place_of_image(record: Record, source: Path, out: Path | None) -> Path:
     """Return where a rebuilt image goes: by default among the figures of the run."""
-    if not source.exists():
-        raise InputError(f"There is no {source}.")
+    existing(source)
     if out is None:
         out = record.folder / "figures" / f"{source.stem}-reconstructed.png"
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -151,7 +148,7 @@ def comparison(
 
 def spins_data(
     configurations: Sequence[ArrayLike],
-    models: Sequence[canvas.Fitted],
+    models: Sequence[Any],
     rebuilt: Sequence[ArrayLike],
     shape: tuple[int, int],
 ) -> list[tuple[NDArray, ...]]:
@@ -172,7 +169,7 @@ def spins_data(
 
 def spins(
     configurations: Sequence[ArrayLike],
-    models: Sequence[canvas.Fitted],
+    models: Sequence[Any],
     rebuilt: Sequence[ArrayLike],
     shape: tuple[int, int],
     *,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from atomstream.base.extras import library
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, empty
 from atomstream.watch.callbacks import History
+from atomstream.watch.history import alarms_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,10 +84,8 @@ class LiveFigure(History):
             # Other curves may be zero, which a logarithm has no place for.
             if name == "objective" and known and 0 < min(known) < max(known) / 10:
                 axes.set_yscale("log")
-            alarms = self.points["n_alarms"]
-            for place in range(1, len(alarms)):
-                if alarms[place] > alarms[place - 1]:
-                    axes.axvline(self.n_samples[place], color=ORANGE, linestyle="--")
+            for n_samples in alarms_of(self):
+                axes.axvline(n_samples, color=ORANGE, linestyle="--")
         for axes in panels[1]:
             axes.set_xlabel("samples")
         return figure

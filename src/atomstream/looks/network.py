@@ -17,9 +17,9 @@ from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import check_out, write_table
-from atomstream.io.source import InputFile, naming_source
+from atomstream.io.source import InputFile, existing, naming_source
 from atomstream.looks import report
-from atomstream.looks.canvas import ERROR, HEAD, TEXT, empty, heading, ordered
+from atomstream.looks.canvas import ERROR, HEAD, TEXT, cells, empty, heading, ordered
 from atomstream.looks.cards import Picture
 from atomstream.looks.families import draw_graph, family_names, family_sections
 from atomstream.looks.look import FileCoder, Look
@@ -149,15 +149,7 @@ class NetworkLook(Look):
         }
 
 
-def read_network(
-    path: str | Path,
-    *,
-    directed: bool | None = None,
-    weight: str = "weight",
-    delimiter: str | None = None,
-    decimal: str = ".",
-    largest_component: bool = False,
-) -> Network:
+def read_network(path: str | Path, *, largest_component: bool = False, **how: Any) -> Network:
     """Return the network in a file; parameters as in `Network.of`.
 
     Raises
@@ -165,15 +157,8 @@ def read_network(
     InputError
         Where there is none.
     """
-    how: dict[str, Any] = {"directed": directed, "delimiter": delimiter, "decimal": decimal}
-    try:
-        network = Network.of(Path(path), weight=weight, **how)
-    except FileNotFoundError:
-        raise InputError(f"There is no {path}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}).") from None
-    except (ValueError, EOFError) as error:
-        raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+    with naming_source(path):
+        network = Network.of(existing(path), **how)
     return network.largest_component() if largest_component else network
 
 
@@ -297,11 +282,7 @@ def network_atoms(
     patches, shares = network_atoms_data(model, n_atoms, order)
     joined = model.motif_.adjacency() + model.motif_.adjacency().T > 0
     n_columns = min(n_columns, len(patches))
-    n_rows = -(-len(patches) // n_columns)
-    figure = empty(2.3 * n_columns, 1.35 * n_rows)
-    grid = figure.subplots(n_rows, 2 * n_columns, squeeze=False)
-    for axes in grid.flat:
-        axes.axis("off")
+    grid, figure = cells(-(-len(patches) // n_columns), 2 * n_columns, 1.15, 1.35)
     names = family_names(model)
     drawn = zip(_newest(model, n_atoms, order), patches, shares, strict=True)
     for place, (atom, patch, share) in enumerate(drawn):

@@ -51,11 +51,8 @@ def edited_table(record: Record, most: int) -> Table:
 
 def cards_of(record: Record) -> Cards | None:
     """Return the atoms one by one for the report; None where they are not numbered."""
-    look = look_of(record.model, record.task)
-    table = look.table(record, MAX_CARDS)
-    if not table.rows:
-        return None
-    return CardBuilder(record, table).cards()
+    table = look_of(record.model, record.task).table(record, MAX_CARDS)
+    return CardBuilder(record, table).cards() if table.rows else None
 
 
 def sections_of(record: Record) -> list[Section]:

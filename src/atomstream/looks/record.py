@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +105,7 @@ class Record:
         """Whether all that was asked for is done; None where that cannot be said."""
         if self.task is None:
             return None
-        finished: bool | None = self.task.finished(self.settings, self.model, self.notes)
-        return finished
+        return self.task.finished(self.settings, self.model, self.notes)
 
 
 @dataclass(frozen=True)
@@ -342,14 +342,11 @@ def _checked(path: Path, listed: Sequence[Any], n_atoms: int) -> dict[int, Edit]
         if edit.atom in made:
             raise InputError(f"{where}: atom {edit.atom} was edited before.")
         made[edit.atom] = edit
-    for edit in made.values():
-        seen, atom = {edit.atom}, edit.into
-        # Followed to the end: a circle of merges has no atom that stands for all.
-        while atom is not None:
-            if atom in seen:
-                raise InputError(f"{path}: atom {edit.atom} is merged into itself.")
-            seen.add(atom)
-            atom = made[atom].into if atom in made else None
+    try:
+        # A circle of merges has no atom that stands for all.
+        TopologicalSorter({n: {edit.into} - {None} for n, edit in made.items()}).prepare()
+    except CycleError as error:
+        raise InputError(f"{path}: atom {min(error.args[1])} is merged into itself.") from None
     # Names of merged atoms are never shown.
     names = [edit.name for edit in made.values() if edit.name and edit.into is None]
     if repeated := {name for name in names if names.count(name) > 1}:

@@ -29,12 +29,17 @@ from atomstream.io.files import whole_file
 from atomstream.looks import drawings
 from atomstream.looks.cards import Cards, course_points
 from atomstream.looks.record import Record, Table
-from atomstream.watch.history import Trace, alarms_of
+from atomstream.watch.history import alarms_of
 from atomstream.watch.lives import lives_of
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 MAX_EVENTS = 30  # in the life of atoms that a report lists
 NO_EVENTS = "No atom appeared, disappeared, split or merged. "
+# What the learning curve tells of counts that rise along the stream.
+MARKS = {
+    "n_alarms": "Alarms were given",
+    "n_changeovers": "The schedule left the past behind",
+}
 GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
 __all__ = ["Section", "write_figures", "write_report"]
@@ -129,13 +134,13 @@ def _page(
     page = library("jinja2", "Reports").Environment(autoescape=True).from_string(template)
     # The page allows the one script with this digest: markup in a name could not run another.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    text: str = page.render(
+    return page.render(
         **{"title": title, "facts_": facts, "chapters": _chapters(sections), "drawn": drawn},
-        **{"script": script, "style": style, "digest": digest, "anchor": _anchor},
-        **{"percent": _percent, "course": course_points},
+        **{"script": script, "style": style, "digest": digest, "course": course_points},
+        anchor=lambda title: re.sub(r"\W+", "-", title.lower()),
+        percent=lambda share: f"{100 * share:.3g} %",
         **_browsing(cards),
     )
-    return text
 
 
 def _browsing(cards: Cards | None) -> dict[str, Any]:
@@ -170,14 +175,6 @@ def _chapters(sections: list[Section]) -> list[tuple[str, list[Section]]]:
             chapters.append((section.chapter, []))
         chapters[-1][1].append(section)
     return chapters
-
-
-def _anchor(title: str) -> str:
-    return re.sub(r"\W+", "-", title.lower())
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def write_figures(folder: str | Path, sections: list[Section], *, dpi: int = 110) -> list[Path]:
@@ -289,29 +286,13 @@ def learning(record: Record, unit: str) -> list[Section]:
     )
     if len(record.history.n_samples) > 1:
         caption += " The first batch, which the start was made from, is left out."
-    caption += _alarms(record.history, plural(unit)) + _changeovers(record.history, plural(unit))
+    for count, words in MARKS.items():
+        if places := alarms_of(record.history, count):
+            listed = ", ".join(f"{place:,}" for place in places[-MAX_EVENTS:])
+            times = counted(int(record.history.points[count][-1]), "time")
+            caption += f" {words} {times}: by {listed} {plural(unit)}."
     figure = drawings.objective(record.history, unit=unit)
     return [Section("objective", "Learning", caption, figure)]
-
-
-def _alarms(history: Trace, unit: str) -> str:
-    """Return when the stream changed; nothing where no alarm was given."""
-    places = alarms_of(history)
-    if not places:
-        return ""
-    listed = ", ".join(f"{place:,}" for place in places[-MAX_EVENTS:])
-    return f" Alarms were given {counted(history.n_alarms, 'time')}: by {listed} {unit}."
-
-
-def _changeovers(history: Trace, unit: str) -> str:
-    """Return when the adaptive schedule has left the past behind; nothing where it has not."""
-    counts = np.nan_to_num(history.points["n_changeovers"])
-    places = np.flatnonzero(np.diff(counts, prepend=0) > 0)
-    if not len(places):
-        return ""
-    listed = ", ".join(f"{history.n_samples[i]:,}" for i in places[-MAX_EVENTS:])
-    times = counted(int(counts[-1]), "time")
-    return f" The schedule left the past behind {times}: by {listed} {unit}."
 
 
 def became(record: Record, unit: str) -> list[Section]:
@@ -323,8 +304,10 @@ def became(record: Record, unit: str) -> list[Section]:
     heads["other"] = "other atom"
     formed = lives.formed
     events = [event for event in lives.events if event.n_samples > formed]
-    shown = [event._asdict() for event in reversed(events[-MAX_EVENTS:])]
-    shown = [found | {"n_samples": f"{found['n_samples']:,}"} for found in shown]
+    shown = [
+        {**event._asdict(), "n_samples": f"{event.n_samples:,}"}
+        for event in reversed(events[-MAX_EVENTS:])
+    ]
     known = [name for name in heads if any(found[name] is not None for found in shown)]
     rows = [
         (found["atom"], *("" if found[name] is None else str(found[name]) for name in known[1:]))

@@ -327,8 +327,7 @@ def _refused(record: Record, X: Any) -> NDArray:
     if not record.skips_bad_rows:
         return np.zeros(X.shape[0], bool)
     if record.settings is not None:
-        found: NDArray = record.settings.bad_rows(X)
-        return found
+        return record.settings.bad_rows(X)
     tags = record.model.__sklearn_tags__().input_tags
     return bad_rows(X, missing=tags.allow_nan, nonnegative=tags.positive_only)
 

@@ -61,8 +61,7 @@ class SignaturesLook(ConsensusLook):
         model, known = record.model, [*record.notes.get("matches", ())]
         heads = {"code_share": "share of mutations", "stability": "stability"}
         heads["features"] = "known signatures" if known else "largest channels"
-        channels = record.names or [str(i) for i in range(model.n_features_in_)]
-        names = signatures.de_novo(model, channels).names[:most]
+        names = _found(record).names[:most]
         known = known or [largest_features(profile, record.names) for profile in model.components_]
         rows = [
             (number, float(share), float(stability), f"{name}: {features}")
@@ -80,8 +79,7 @@ class SignaturesLook(ConsensusLook):
             "replicates that have the signatures, on average and the one that fewest have."
         )
         found = [Section("choice", "Numbers of signatures", caption, rank(choice))]
-        channels = record.names or [str(i) for i in range(model.n_features_in_)]
-        table = signatures.de_novo(model, channels)
+        table = _found(record)
         caption = "Share of the mutations of each signature by channel, with intervals of 95 %."
         figure = mutation_profiles(table, intervals=model.intervals_)
         found.append(Section("profiles", "Signatures", caption, figure))
@@ -104,6 +102,12 @@ class SignaturesLook(ConsensusLook):
         n_samples, n_channels = record.model.n_samples_seen_, record.model.n_features_in_
         of = f"{counted(n_samples, 'sample')}, {counted(n_channels, 'channel')}"
         return {"inputs": report.inputs(record), "table": of}
+
+
+def _found(record: Record) -> signatures.ChannelTable:
+    """Return the signatures by their channels, which have numbers where they have no names."""
+    channels = record.names or [str(i) for i in range(record.model.n_features_in_)]
+    return signatures.de_novo(record.model, channels)
 
 
 def mutation_profiles_data(table: signatures.ChannelTable) -> tuple[NDArray, list[str], NDArray]:

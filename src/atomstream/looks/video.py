@@ -124,8 +124,7 @@ def changes_of(model: Any) -> ChangePoints | None:
     """Return the frames at which temporal atoms change; None where there are too few frames."""
     if model.learner_.n_features_in_ < SHORTEST:
         return None
-    found: ChangePoints = model.change_points()
-    return found
+    return model.change_points()
 
 
 def _changes(record: Record) -> ChangePoints | None:

@@ -84,11 +84,10 @@ class Log:
         self._told = (0, 0)  # a run that goes on writes its points anew
         with naming_if_full(self.history), self.history.open("a", encoding="utf-8") as file:
             for event in events:
-                known = {"event": event.kind, **event._asdict()}
-                known["when"] = None if event.when is None else str(event.when)
+                known = event._asdict()
                 # The key "event" tells these lines from points, which have none.
-                del known["kind"]
-                file.write(json.dumps(known) + "\n")
+                line = {"event": known.pop("kind")} | known
+                file.write(json.dumps(line, default=str) + "\n")  # dates as text
 
 
 class RunFolder:

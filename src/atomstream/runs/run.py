@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atomstream.base.progress import compiling
+from atomstream.base.progress import compiling, signals_handled
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.runs.folder import RunFolder
@@ -321,10 +320,7 @@ class StoppedAtOnce(KeyboardInterrupt):
 @contextmanager
 def stopped_by_signals(run: Run) -> Iterator[None]:
     """End cleanly at the first Ctrl-C or SIGTERM; a second one ends at once."""
-    before: dict[signal.Signals, Any] = {}
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python lets the main thread alone handle signals
-        return
+    before: dict[int, Any] = {}
 
     def stop(number: int, _frame: FrameType | None) -> None:
         """Stop the run, and let the next signal end the process."""
@@ -338,10 +334,5 @@ def stopped_by_signals(run: Run) -> Iterator[None]:
         if run.finishing or (compiling() and not run.task.live):
             raise StoppedAtOnce
 
-    for known in (signal.SIGINT, signal.SIGTERM):
-        before[known] = signal.signal(known, stop)
-    try:
+    with signals_handled(stop, [signal.SIGINT, signal.SIGTERM], before):
         yield
-    finally:
-        for known, handler in before.items():
-            signal.signal(known, handler)

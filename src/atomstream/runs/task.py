@@ -25,7 +25,7 @@ from atomstream.files.codec import SENSELESS, read_model
 from atomstream.io.source import Input
 from atomstream.runs import TASKS
 from atomstream.runs.settings import Settings
-from atomstream.watch.callbacks import Callback, History, Learner, TaskContext
+from atomstream.watch.callbacks import Callback, History, Learner
 
 
 class Pace(Protocol):
@@ -218,8 +218,7 @@ def task_of(kind: type[Task], settings: Any) -> Task:
     # Rounds over shards are asked for by a setting, not by another command, and most kinds have
     # none.
     in_rounds = getattr(settings, "slots", None) is not None
-    task: Task = (_loaded("shards", "shards") if in_rounds else kind)(settings)
-    return task
+    return (_loaded("shards", "shards") if in_rounds else kind)(settings)
 
 
 def _loaded(module: str, name: str) -> Any:
@@ -238,33 +237,24 @@ def callbacks_set(model: Any, *callbacks: Callback) -> Iterator[None]:
 
 def pace_set(model: Any, pace: Pace) -> AbstractContextManager[None]:
     """Show progress, note objectives and pause when due, while a model learns batch by batch."""
-    return callbacks_set(model, pace.bar("learning"), _Watch(pace))
+
+    def note(learner: Learner) -> bool:
+        """Note a batch, and return whether a pause is due."""
+        pace.note(learner)
+        return pace.due()
+
+    return callbacks_set(model, pace.bar("learning"), AfterBatch(note))
 
 
-class _Watch(Callback):
-    """Stops learning after a batch where a pause is due."""
+class AfterBatch(Callback):
+    """Calls a function with the learner after each batch; learning stops where it returns true."""
 
-    def __init__(self, pace: Pace) -> None:
-        self._pace = pace
+    def __init__(self, function: Callable[[Learner], bool | None]) -> None:
+        self._function = function
 
-    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
-        """Look after each batch."""
-        # A fit as a whole is a task too, and ends after its last batch was looked at.
-        if context.task_name != "batch":
-            return None
-        self._pace.note(estimator)
-        return self._pace.due()
-
-
-class Resting(Callback):
-    """Keeps a checkpoint where one is due while a copy of the model learns; stops at an end."""
-
-    def __init__(self, pace: Pace) -> None:
-        self._pace = pace
-
-    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
-        """Look after each round: the model of the task is whole meanwhile."""
-        return self._pace.rest() if context.task_name == "batch" else None
+    def on_batch_end(self, estimator: Learner) -> bool | None:
+        """Call the function."""
+        return self._function(estimator)
 
 
 @contextmanager

@@ -150,8 +150,7 @@ def of_prox(penalty: Penalty, X: NDArray, step: float, inside: list[NDArray]) ->
     """Yield that no other point is better than the proximal one."""
 
     def objective(rows: NDArray) -> NDArray:
-        value: NDArray = 0.5 * ((rows - X) ** 2).sum(axis=1) + step * penalty.value(rows)
-        return value
+        return 0.5 * ((rows - X) ** 2).sum(axis=1) + step * penalty.value(rows)
 
     best = penalty.prox(X, step)
     own = objective(best)

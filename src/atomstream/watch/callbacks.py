@@ -76,7 +76,12 @@ class Callback:
         """React to the beginning of a task."""
 
     def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
-        """React to the end of a task; returning true stops the fit."""
+        """React to the end of a task: here of a batch; returning true stops the fit."""
+        # A fit as a whole is a task too, and ends after its last batch.
+        return self.on_batch_end(estimator) if context.task_name == "batch" else None
+
+    def on_batch_end(self, estimator: Learner) -> bool | None:
+        """React to a batch that was learned from; returning true stops the fit."""
 
 
 class History(Trace, Callback):
@@ -106,10 +111,9 @@ class History(Trace, Callback):
         """Forget earlier fits."""
         self.clear()
 
-    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> None:
+    def on_batch_end(self, estimator: Learner) -> None:
         """Take a point after a batch, if one is due."""
-        if context.task_name == "batch":
-            self.note(estimator)
+        self.note(estimator)
 
 
 @dataclass(eq=False)
@@ -188,10 +192,8 @@ class EarlyStopping(Callback):
         self._recent: list[float] = []
         self._waited = 0
 
-    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool:
+    def on_batch_end(self, estimator: Learner) -> bool:
         """Look after a batch, if it is time; return whether to stop."""
-        if context.task_name != "batch":
-            return False
         self._recent.append(estimator.batch_objective_)
         if len(self._recent) < self.every:
             return False
@@ -280,10 +282,8 @@ class LearningBar(Callback):
                 self._bar.stop()
         self._bar = None  # it holds locks: without it the model can be copied and saved
 
-    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> None:
+    def on_batch_end(self, estimator: Learner) -> None:
         """Advance by one batch."""
-        if context.task_name != "batch":
-            return
         newest, now = estimator.batch_objective_, time.monotonic()
         if self._running is None:
             self._running = newest

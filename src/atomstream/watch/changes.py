@@ -131,10 +131,8 @@ class ChangeWatch(Callback):
         self._atoms: list[_AtomWatch] = []
         self._began = 0  # samples before a change may have begun
 
-    def on_fit_task_end(self, estimator: Any, context: TaskContext) -> None:
+    def on_batch_end(self, estimator: Any) -> None:
         """Look at a batch."""
-        if context.task_name != "batch":
-            return
         alarm = self._detector.update(loss_of(estimator.batch_objective_))
         normal = self._detector.since == 0
         self._errors.update(self._squared_errors(estimator), normal=normal)

@@ -237,10 +237,10 @@ def read_history(path: str | Path) -> Trace:
     return trace
 
 
-def alarms_of(history: Trace) -> list[int]:
-    """Return the numbers of samples seen at the points by which alarms were given, in order."""
+def alarms_of(history: Trace, count: str = "n_alarms") -> list[int]:
+    """Return the numbers of samples seen at the points by which a count had risen, in order."""
     # NaN, where a number was not known, counts as none.
-    counts = np.nan_to_num(history.points["n_alarms"])
+    counts = np.nan_to_num(history.points[count])
     places = np.flatnonzero(np.diff(counts, prepend=0) > 0)
     return [int(history.n_samples[place]) for place in places]
 

@@ -23,6 +23,12 @@ ROWS_TO_LEARN, MAX_PASSES = 50_000, 25
 STILL = 0.02  # share by which the objective falls in a pass where more passes are worth it
 
 
+def epochs_option(unit: str) -> Any:
+    """Return the option of how many passes are made."""
+    shown = f"until {ROWS_TO_LEARN:,} {unit} are learned, {MAX_PASSES} at most"
+    return option(None, "Passes over the inputs.", whole(), free=True, shown=shown)
+
+
 def settle_option() -> Any:
     """Return the option of how many rounds follow the passes."""
     return option(
@@ -44,11 +50,9 @@ def n_passes(asked: int | None, per_pass: float) -> int:
     per_pass : float
         Mass of the rows of a pass; inf as long as the first is not complete.
     """
-    return (
-        min(MAX_PASSES, max(1, math.ceil(ROWS_TO_LEARN / max(per_pass, 1))))
-        if asked is None
-        else asked
-    )
+    if asked is not None:
+        return asked
+    return min(MAX_PASSES, max(1, math.ceil(ROWS_TO_LEARN / max(per_pass, 1))))
 
 
 def judged(model: Any, holdout: Holdout) -> dict[str, Any]:
@@ -129,15 +133,13 @@ class PassesTask(Task):
         """Whether all passes are done; a live stream has one, which may be continued."""
         # The horizon is infinite until the first pass has measured it: until then one pass is asked
         # for.
-        return self._stream_ended or (self._passes_done and self._n_rounds_left == 0)
+        if self._stream_ended or not self._passes_done:
+            return self._stream_ended
+        return not self.learned or rounds_left(self.settings, self.model, self.horizon) == 0
 
     @property
     def _passes_done(self) -> bool:
         return self.at.epoch >= n_passes(self.settings.epochs, self.horizon)
-
-    @property
-    def _n_rounds_left(self) -> int:
-        return rounds_left(self.settings, self.model, self.horizon) if self.learned else 0
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:

@@ -65,13 +65,7 @@ class RowsSettings(checkpoints, Settings):
         "Number of samples after which the past weighs half; instead of --schedule.",
         number(above=True),
     )
-    epochs: int | None = option(
-        None,
-        "Passes over the inputs.",
-        whole(),
-        free=True,
-        shown=f"until {_passes.ROWS_TO_LEARN:,} rows are learned, {_passes.MAX_PASSES} at most",
-    )
+    epochs: int | None = _passes.epochs_option("rows")
     batch_size: int = sets(OnlineNMF, "batch_size")
     missing: bool = sets(
         OnlineNMF, "missing", help="Treat empty fields and NaN as missing entries."
@@ -281,12 +275,9 @@ class RowsTask(_passes.PassesTask):
     def batch_of(self, piece: Piece) -> Any:
         """Return the rows that are not held out; None where all are."""
         piece, self._refusal = self._without_bad_rows(piece)
-        if not len(piece.ids):
-            self._piece, self._held = piece, np.zeros(0, bool)
-            return None
         held = self.holdout.choose(piece.X, piece.ids)
         self._piece, self._held, self._learned_rows = piece, held, self._places[~held]
-        # A small batch by chance held out whole: nothing to learn, but still to be kept.
+        # All rows are bad, or a small batch is by chance held out whole: nothing is to be learned.
         if held.all():
             return None
         rows = piece.X[~held] if held.any() else piece.X
@@ -318,16 +309,15 @@ class RowsTask(_passes.PassesTask):
         self._n_bad, self._places = 0, np.arange(piece.X.shape[0])
         if not bad.any():
             return piece, None
+        first, name = int(bad.argmax()), self.sources[self.at.source].name
+        row = self.at.row + first
         if skip:
             self._n_bad, self._places = int(bad.sum()), np.flatnonzero(~bad)
             text = "%d of %d rows of %s left out, the first of them row %d, counted from 0."
-            first, name = self.at.row + int(bad.argmax()), self.sources[self.at.source].name
-            log.info(text, self._n_bad, len(bad), name, first)
+            log.info(text, self._n_bad, len(bad), name, row)
             return _some(piece, ~bad), None
-        first = int(bad.argmax())
         # The places in the batch of the rows that are learned: an error names a row of the input.
         self._places = self._places[:first]
-        name, row = self.sources[self.at.source].name, self.at.row + first
         said = InputError(
             f"{name} has entries in row {row} (counted from 0) that are missing, infinite or, for "
             "--model nmf, negative; say --missing, or leave such rows out with --on-bad-line skip."

@@ -16,9 +16,9 @@ from atomstream.cluster.worker import chosen_rows, rows_at, without_rows
 from atomstream.exceptions import EngineError, InputError
 from atomstream.io.feed import Holdout
 from atomstream.io.source import Input
-from atomstream.runs.task import Pace, Task, callbacks_set
+from atomstream.runs.task import AfterBatch, Pace, Task, callbacks_set
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
-from atomstream.watch.callbacks import Callback, History, Learner, TaskContext
+from atomstream.watch.callbacks import History
 
 
 class _Listed(Input):
@@ -66,6 +66,7 @@ class ShardsTask(Task):
         self.report, self.n_rounds = RoundsReport(), 0
         self.holdout = Holdout(settings.holdout, settings.seed)
         self._pace: Pace | None = None
+        self._bar: Any = None
         self._stops = False
 
     @property
@@ -117,8 +118,9 @@ class ShardsTask(Task):
         # Workers leave out these rows by their numbers; which they are was drawn before, here.
         learned = without_rows(self._shards, self.holdout.keys.astype(int))
         while not self.complete and not self._stops:
-            bar: Any = pace.bar("learning")
-            with callbacks_set(self.model, _Watching(self, bar), bar):
+            self._bar = pace.bar("learning")
+            # In front of the bar, which then shows the newest text.
+            with callbacks_set(self.model, AfterBatch(self._look), self._bar):
                 try:
                     self.model.fit_stream(
                         learned,
@@ -155,9 +157,12 @@ class ShardsTask(Task):
             self._pace.note(model)
             self._stops = self._pace.rest()
 
-    @property
-    def stops(self) -> bool:
-        """Whether the run is to end after the last round."""
+    def _look(self, learner: Any) -> bool:
+        """Show how time is spent, and return whether the run is to end after the last round."""
+        report = getattr(learner, "rounds_report_", None)
+        # The warm-up is learned without a round, and has no report.
+        if report is not None:
+            self.report, self._bar.text = report, _spent(report)
         return self._stops
 
     # -- what it came to
@@ -194,23 +199,6 @@ class ShardsTask(Task):
         rows, slots = counted(self._n_samples, "row"), counted(self.settings.slots, "slot")
         skipped = f", {counted(len(self._skipped), 'shard')} left out" if self._skipped else ""
         return f"{rows} on {slots}{skipped}"
-
-
-class _Watching(Callback):
-    """Shows how time is spent in front of the bar, and ends learning where the run is to rest."""
-
-    def __init__(self, task: ShardsTask, bar: Any) -> None:
-        self._task, self._bar = task, bar
-
-    def on_fit_task_end(self, estimator: Learner, context: TaskContext) -> bool | None:
-        """Look after each round."""
-        if context.task_name != "batch":
-            return None
-        report = getattr(estimator, "rounds_report_", None)
-        # The warm-up is learned without a round, and has no report.
-        if report is not None:
-            self._task.report, self._bar.text = report, _spent(report)
-        return self._task.stops
 
 
 def _spent(report: RoundsReport) -> str:

@@ -23,7 +23,7 @@ from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
 from atomstream.looks.tensor import axes_of, in_samples, label_text, labels_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.tasks._passes import MAX_PASSES, ROWS_TO_LEARN, PassesTask, settle_option
+from atomstream.runs.tasks._passes import PassesTask, epochs_option, settle_option
 from atomstream.updates import LoadingSweep
 
 JUDGED = 256  # samples that the figures are measured on, at most
@@ -58,13 +58,7 @@ class TensorSettings(checkpoints, Settings):
     sweeps: int = option(LoadingSweep.n_sweeps, "Sweeps over the modes per step.", whole())
     schedule: str = sets(OnlineCPDictionary, "schedule")
     batch_size: int = sets(OnlineCPDictionary, "batch_size")
-    epochs: int | None = option(
-        None,
-        "Passes over the samples.",
-        whole(),
-        free=True,
-        shown=f"until {ROWS_TO_LEARN:,} samples are learned, {MAX_PASSES} at most",
-    )
+    epochs: int | None = epochs_option("samples")
     settle: int | None = settle_option()
     jobs: int = sets(OnlineCPDictionary, "n_jobs", default=1, free=True)
 

@@ -24,7 +24,7 @@ from atomstream.io.outputs import write_table
 from atomstream.io.source import existing, naming_source
 from atomstream.looks.text import BEST, OVER_TIME
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Resting, Task, callbacks_set, pace_set
+from atomstream.runs.task import AfterBatch, Pace, Task, callbacks_set, pace_set
 
 MOST_SPANS = 100_000
 MOST_DATES = 10_000  # of a pass, evenly spaced, that are kept for the lives of topics
@@ -188,7 +188,9 @@ class TextTask(Task):
             shuffle = self.settings.shuffle
             # In the order of dates, births and deaths of topics can be given a date.
             self.model.fit_counts(counts if shuffle else counts[self.order], shuffle=shuffle)
-        with callbacks_set(self.model, pace.bar("settling"), Resting(pace)):
+        # A copy settles: the model of the task is whole after each round.
+        rests = AfterBatch(lambda _: pace.rest())
+        with callbacks_set(self.model, pace.bar("settling"), rests):
             self.model.settle_counts(counts)
 
     def _freq(self) -> str:
@@ -209,13 +211,7 @@ class TextTask(Task):
         kept = self._typical(folder)
         if self.settings.date is None:
             return kept
-        counts, learner, dated = self.counts, self.model.learner_, ~np.isnat(self.dates)
-        # A block at a time: shares of all documents fit in memory, what coding needs for them may
-        # not.
-        blocks = (
-            counts[first : first + BLOCK_TEXTS] for first in range(0, counts.shape[0], BLOCK_TEXTS)
-        )
-        shares = np.concatenate([shares_of(learner.transform(block)) for block in blocks])
+        shares, dated = shares_of(self._codes(np.arange(self.n_documents))), ~np.isnat(self.dates)
         found = TopicsOverTime.of(shares[dated], self.dates[dated], self._freq(), None)
         starts = found.starts.astype(str)
         rows = zip(starts.tolist(), found.n_documents.tolist(), found.shares.tolist(), strict=True)
@@ -234,6 +230,14 @@ class TextTask(Task):
             **self._stream_dates(),
         }
 
+    def _codes(self, documents: NDArray) -> NDArray:
+        """Return the codes of some documents."""
+        # A block at a time: codes of all documents fit in memory, what coding needs for them may
+        # not.
+        starts = range(0, len(documents), BLOCK_TEXTS)
+        blocks = (self.counts[documents[first : first + BLOCK_TEXTS]] for first in starts)
+        return np.concatenate([self.model.learner_.transform(block) for block in blocks])
+
     def _stream_dates(self) -> dict[str, Any]:
         """Return the dates along a pass, of so many documents, where these come in that order."""
         # Documents in mixed order have dates, but moments of the stream have none.
@@ -247,10 +251,7 @@ class TextTask(Task):
         """Write and return the best examples of each topic, of many that are evenly spaced."""
         n_documents = self.n_documents
         looked = np.unique(np.linspace(0, n_documents - 1, LOOKED_AT).astype(np.int64))
-        blocks = (
-            looked[first : first + BLOCK_TEXTS] for first in range(0, len(looked), BLOCK_TEXTS)
-        )
-        codes = np.concatenate([self.model.learner_.transform(self.counts[b]) for b in blocks])
+        codes = self._codes(looked)
         shares, columns = shares_of(codes), typical(codes, N_TYPICAL)
         best = np.unique(columns)
         # Texts were not kept while counting: they are read once more, and only the few that are
