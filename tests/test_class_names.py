@@ -59,7 +59,7 @@ STANDARD = [
     "VideoDictionary", "VideoLook", "VideoSettings", "VideoTask", "Vocabulary", "WalkFactors",
     "WalkLearning", "WalkLook", "WalkSettings", "WalkTask", "WandbLogger", "checkpoints",
     "edge_reading", "ChannelTable", "Decomposition", "Exposures", "Match", "SignatureCoder",
-    "Ranges", "SpeciesTable",
+    "Ranges", "SourcesLook", "SourcesSettings", "SourcesTask", "SpeciesTable", "Compared",
     "SignaturesLook", "SignaturesSettings", "SignaturesTask", "NumberFormat",
 ]
 # fmt: on

@@ -383,6 +383,7 @@ SHARED_NAMES = {
     "rows": "rows of numbers: their atoms, their runs, how they are looked at",
     "series": "series of values in time",
     "signatures": "tables of mutations: their runs, how they are looked at",
+    "sources": "sources of air and water: their runs, how they are looked at",
     "tensor": "one tensor: run and looked at",
     "tensors": "arrays of more than two axes",
     "shards": "parts of files for workers: listed, and learned from in a run",

@@ -24,7 +24,10 @@ from atomstream.runs.task import task_named
 KINDS = list(TASKS)
 SETTINGS = [task_named(name).settings_type for name in KINDS]
 # The least that settings of each kind need besides their defaults.
-INPUTS = {"walk": {"origin": ("a", "b"), "destination": ("c", "d")}}
+INPUTS = {
+    "walk": {"origin": ("a", "b"), "destination": ("c", "d")},
+    "sources": {"uncertainty": "b"},
+}
 ESTIMATORS = {
     "": ["OnlineConvexMF", "OnlineDictionaryLearning", "OnlineNMF"],
     "consensus": ["OnlineDictionaryLearning", "OnlineNMF"],
@@ -33,6 +36,7 @@ ESTIMATORS = {
     "series forecast": ["SeriesDictionary"],
     "series impute": ["SeriesDictionary"],
     "signatures": ["ConsensusNMF"],
+    "sources": ["OnlineNMF"],
     "tensor": ["OnlineCPDictionary"],
     "text": ["TopicModel"],
     "video": ["VideoDictionary"],
@@ -63,6 +67,7 @@ NOT_GIVEN = {
     "drop",
     "na",
     "catalogue",
+    *("uncertainty", "total", "limits", "units", "strong", "weak"),
     ("", "columns"),
     ("consensus", "columns"),
 }

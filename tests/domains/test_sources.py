@@ -127,12 +127,12 @@ def test_species_with_little_signal_weigh_less_or_are_left_out(found):
 
 
 def test_kinds_can_be_said():
-    table, *_ = site(weak=["a"], bad=["b"])
+    table, *_ = site(kinds={"a": "weak", "b": "bad"})
     assert table.kinds == ["weak", "bad", *["strong"] * 6]
     with pytest.raises(InputError, match="has no species 'x'"):
-        site(weak=["x"])
+        site(kinds={"x": "weak"})
     with pytest.raises(InputError, match="no species with more signal than noise"):
-        site(bad=SPECIES)
+        site(kinds=dict.fromkeys(SPECIES, "bad"))
 
 
 def test_values_below_detection_and_missing_ones_follow_the_rules():
@@ -185,9 +185,12 @@ def test_bad_tables_are_refused_in_one_sentence(change, sentence):
 
 def test_dates_must_rise():
     for dates, sentence in (
-        (HOURS[::-1], r"must rise: 2024-01-17T14 \(row 1, counted from 0\) comes after"),
+        (
+            HOURS[::-1],
+            r"must rise, one for each row: 2024-01-17T14 \(row 1, counted from 0\) comes after",
+        ),
         (np.repeat(HOURS[:200], 2), "keep one of each date"),
-        (HOURS[1:], "400 rows and dates of shape"),
+        (HOURS[1:], "must rise, one for each row"),
     ):
         with pytest.raises(InputError, match=sentence):
             site(dates=dates)
@@ -231,9 +234,8 @@ def test_files_and_frames_are_the_same_table(tmp_path, date):
     assert framed.species == SPECIES[:-1]
     assert framed.n_below[0] == (table.values[:, 0] < 0.3).sum() > 0
     (tmp_path / "limits.csv").write_text("a,b\n0.3,0\n")
-    for given in ({"a": 0.3}, tmp_path / "limits.csv"):
-        again = sources.read(con, unc, total="Mass", limits=given, drop=["h"])
-        assert_array_equal(again.values, framed.values)
+    again = sources.read(con, unc, total="Mass", limits=tmp_path / "limits.csv", drop=["h"])
+    assert_array_equal(again.values, framed.values)
 
 
 def test_tables_that_do_not_fit_together_are_refused(tmp_path):

@@ -33,6 +33,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 RNG = np.random.default_rng(0)
 PICTURE = np.add.outer(np.sin(np.arange(24) / 3), np.cos(np.arange(24) / 4)) + 2
 WAVES = np.array([np.sin(np.arange(60) / k) + 1.2 for k in (3, 4, 5)]).T
+HOURS = np.datetime64("2024-02-01T00") + np.arange(300) + 500 * (np.arange(300) > 150)
 WORDS = [f"{kind} {other}" for kind in ("rain", "war", "cup") for other in ("now", "then", "soon")]
 
 
@@ -101,6 +102,12 @@ FIGURES = {
     "comparison": lambda: plots.comparison({"blurred": PICTURE / 4}, PICTURE / 4),
     "curves": lambda: plots.curves(learned()[0]),
     "exposures": lambda: plots.exposures(RNG.random((9, 3)), ["a", "b", "c"], list("rstuvwxyz")),
+    "factor_cycles": lambda: plots.factor_cycles(RNG.random((300, 2)), HOURS),
+    "factor_numbers": lambda: plots.factor_numbers(RNG.random((3, 8)) + np.arange(3)[:, None]),
+    "factor_profiles": lambda: plots.factor_profiles(
+        RNG.random((2, 5)), ["Fe", "Zn", "Pb", "SO4", "OC"], ranges=RNG.random((2, 2, 5))
+    ),
+    "factor_series": lambda: plots.factor_series(RNG.random((300, 2)), HOURS),
     "intervals": lambda: plots.intervals(of("consensus")),
     "loadings": lambda: plots.loadings(of("tensors")),
     "material_map": lambda: plots.material_map(np.eye(12, dtype=int), ["sky", "grass"]),

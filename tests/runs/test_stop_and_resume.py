@@ -74,6 +74,10 @@ KINDS = {
     ),
     "series impute": ("series impute gaps.csv --window 6 --atoms 4", 8),
     "signatures": ("signatures counts.txt --signatures 2-4 --replicates 3", 2),
+    "sources": (
+        "sources species.csv --uncertainty errors.csv --factors 2-3 --starts 2 --bootstraps 2",
+        8,
+    ),
     "tensor": ("tensor learn cubes.npy --atoms 2 --batch-size 10 --epochs 2", 6),
     "tensor, settled": (
         "tensor learn cubes.npy --atoms 2 --batch-size 10 --epochs 1 --settle 2",
@@ -100,6 +104,7 @@ RESULTS = (
     *("forecast.csv", "imputed.csv", "partition.csv", "partition.geojson"),
     *("ranks.csv", "atoms.csv", "intervals.csv"),
     *("signatures.txt", "activities.txt", "samples.csv"),
+    *("profiles.csv", "contributions.csv", "residuals.csv", "species.csv", "numbers.csv"),
 )
 
 
@@ -114,6 +119,13 @@ def inputs(tmp_path, monkeypatch):
     for name, values in (("rows", table), ("series", table[:80]), ("gaps", gaps[:90])):
         lines = [",".join("" if v != v else repr(v) for v in row) for row in values.tolist()]
         (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,c,d,e", *lines]) + "\n")
+    for name, values in (("species", table + 2), ("errors", 0.1 * table + 0.1)):
+        rows = [f"2024-01-{1 + i // 24:02d} {i % 24:02d}:00" for i in range(120)]
+        lines = [
+            ",".join([row, *map(repr, each)])
+            for row, each in zip(rows, values.tolist(), strict=True)
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["date,a,b,c,d,e", *lines]) + "\n")
     counts = rng.poisson(rng.gamma(0.5, 200, (8, 2)) @ rng.gamma(1, 1, (2, 20))).astype(str)
     channels = [["MutationType", *(f"sample {i}" for i in range(20))]]
     channels += [[f"channel {i}", *row] for i, row in enumerate(counts.tolist())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from atomstream.exceptions import InputError
 
 NEAR_BEST = 1.01  # times the best Q: starts that come to the same end
 SAME = 0.9  # correlation of contributions of the same factor in two starts
+MAPPED_SHARE = 0.8  # of the bootstraps, from which a factor is steady (Norris et al. 2014)
 
 
 def find_sources(
@@ -116,24 +118,53 @@ def fitted(
 
 def factors_of(table: SpeciesTable, atoms: NDArray) -> Factors:
     """Return factors whose profiles are atoms of the scaled table, with optimal contributions."""
-    X, weights = table.problem()
-    codes = OnlineNMF.from_components(atoms).transform(X, entry_weight=weights)
+    codes = contributions_to(table.values[:, table.used], table.errors, atoms * table.scale)
     return Factors.of(table, atoms, codes)
 
 
-def number_facts(starts: Sequence[Factors], ranges: Ranges) -> dict[str, float]:
+def contributions_to(values: NDArray, errors: NDArray, profiles: NDArray) -> NDArray:
+    """Return the contributions of profiles to concentrations, by weighted least squares."""
+    scale = np.maximum(profiles.max(axis=0), 1e-300)  # a species may be in no profile
+    model = OnlineNMF.from_components(profiles / scale)
+    return np.asarray(model.transform(values / scale, entry_weight=(scale / errors) ** 2))
+
+
+class Compared(NamedTuple):
+    """One number of factors: which start is best, its ranges over bootstraps, and figures."""
+
+    start: int
+    best: Factors
+    ranges: Ranges
+    facts: dict[str, float]
+
+
+def compared(starts: Sequence[Factors], bootstraps: Sequence[Factors]) -> Compared:
     """Return what speaks for a number of factors: Q, and how often its factors return."""
-    best = min(starts, key=lambda each: each.q_true)
-    near = [each.q_true <= NEAR_BEST * best.q_true for each in starts]
-    every = np.arange(len(best.profiles))
-    places = [mapped_to(best.contributions, each.contributions, SAME) for each in starts]
-    return {
+    ends = np.array([each.q_true for each in starts])
+    best = starts[int(ends.argmin())]
+    ranges = Ranges.of(best, [*bootstraps])
+    every, expected = np.arange(len(best.profiles)), best.q_expected
+    back = [
+        np.isin(every, mapped_to(best.contributions, each.contributions, SAME)) for each in starts
+    ]
+    facts = {
         "factors": len(every),
         "q_true": best.q_true,
         "q_robust": best.q_robust,
-        "q_expected": best.q_expected,
-        "q_over_expected": best.q_true / best.q_expected if best.q_expected > 0 else np.nan,
-        "starts_near_best": float(np.mean(near)),
-        "weakest_in_starts": float(np.mean([np.isin(every, p) for p in places], axis=0).min()),
-        "weakest_in_bootstraps": float(ranges.mapped.min() / max(ranges.n_bootstraps, 1)),
+        "q_expected": expected,
+        "q_over_expected": best.q_true / expected if expected > 0 else np.nan,
+        "starts_near_best": float((ends <= NEAR_BEST * ends.min()).mean()),
+        "weakest_in_starts": float(np.mean(back, axis=0).min()),
+        "weakest_in_bootstraps": float(ranges.mapped.min() / ranges.n_bootstraps),
     }
+    return Compared(int(ends.argmin()), best, ranges, facts)
+
+
+def chosen_number(facts: Sequence[dict[str, float]]) -> tuple[int, str]:
+    """Return the largest number of factors all of which return in bootstraps, and a sentence."""
+    back = {int(each["factors"]): each["weakest_in_bootstraps"] for each in facts}
+    rule = f"all factors are mapped in {MAPPED_SHARE:.0%} of the bootstraps"
+    if steady := [number for number, share in back.items() if share >= MAPPED_SHARE]:
+        return max(steady), f"{max(steady)} is the largest number of which {rule}."
+    best = max(back, key=lambda number: back[number])
+    return best, f"Of no number {rule}; of {best} each is in {back[best]:.0%} at least."

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +25,6 @@ DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 
 SENTINEL = re.compile(r"-1|-9+(\.9+)?")  # as tables often write what is missing
 BYTES_PER_TIME = 80  # as text
-SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})(?: (\d{1,2})(:\d{2}(?::\d{2})?))?")
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 
 
@@ -194,32 +195,26 @@ class _TimeColumn(Naming):
 
 
 def _from_slashes(fields: Sequence[str], name: str, path: Path) -> list[str] | None:
-    """Return dates such as 6/22/2001 0:00 as 2001-06-22 00:00; None where they are others.
+    """Return dates such as 6/22/2001 0:00 as 2001-06-22 00:00:00; None where they are others.
 
     Raises
     ------
     InputError
         Where day and month could be either way round.
     """
-    found = [SLASHED.fullmatch(field) for field in fields]
-    parts = [match.groups() for match in found if match]
     read: list[list[str]] = []
-    for month, day in ((0, 1), (1, 0)):
-        dates = [
-            f"{p[2]}-{p[month]:0>2}-{p[day]:0>2}" + (f" {p[3]:0>2}{p[4]}" if p[3] else "")
-            for p in parts
-        ]
-        with suppress(ValueError):  # no such day or month
-            if (np.diff(np.array(dates, "datetime64")) > np.timedelta64(0)).all():
-                read.append(dates)
-    if len(parts) < len(found) or not read:
-        return None
+    for order in ("%m/%d/%Y", "%d/%m/%Y"):
+        for clock in ("", " %H:%M", " %H:%M:%S"):
+            with suppress(ValueError):  # another form, or no such day or month
+                dates = [datetime.strptime(field, order + clock) for field in fields]
+                if all(earlier < later for earlier, later in pairwise(dates)):
+                    read.append([date.isoformat(" ", "seconds") for date in dates])
     if len(read) > 1 and read[0] != read[1]:
         raise InputError(
             f"Column {name!r} of {path} holds {fields[0]!r}, and which number is the month is not "
             "clear; write dates such as 2020-04-12."
         )
-    return read[0]
+    return read[0] if read else None
 
 
 def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:

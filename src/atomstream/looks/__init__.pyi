@@ -17,6 +17,7 @@ from .rows import ConvexLook as ConvexLook
 from .rows import RowsLook as RowsLook
 from .series import SeriesLook as SeriesLook
 from .signatures import SignaturesLook as SignaturesLook
+from .sources import SourcesLook as SourcesLook
 from .tensor import TensorLook as TensorLook
 from .text import TextLook as TextLook
 from .video import VideoLook as VideoLook

@@ -42,6 +42,11 @@ from .signatures import exposures as exposures
 from .signatures import exposures_data as exposures_data
 from .signatures import mutation_profiles as mutation_profiles
 from .signatures import mutation_profiles_data as mutation_profiles_data
+from .sources import factor_cycles as factor_cycles
+from .sources import factor_cycles_data as factor_cycles_data
+from .sources import factor_numbers as factor_numbers
+from .sources import factor_profiles as factor_profiles
+from .sources import factor_series as factor_series
 from .tensor import loadings as loadings
 from .tensor import loadings_data as loadings_data
 from .text import topics as topics

@@ -22,6 +22,7 @@ TASKS = {
     "series forecast": Kind("series forecast", "Forecast the series in TABLE."),
     "series impute": Kind("series impute", "Fill the missing entries of the series in TABLE."),
     "signatures": Kind("signatures", "Find mutational signatures and the exposures of samples."),
+    "sources": Kind("sources", "Find sources of air or water from species with uncertainties."),
     "tensor": Kind(
         "tensor learn", "Learn a dictionary of rank-one atoms from samples that are tensors."
     ),

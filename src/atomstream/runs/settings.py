@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import tomllib
 import types
 import typing
@@ -73,6 +74,7 @@ class Settings:
     TASK: ClassVar[str] = ""  # written to run.toml, but for rows, which came first
     MODEL: ClassVar[Any]  # the estimator that learns
     ONE_INPUT: ClassVar[str] = ""  # where there can be only one: a sentence that says so
+    OTHER_FILES: ClassVar[tuple[str, ...]] = ()  # settings that name further files to read
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
@@ -132,7 +134,14 @@ class Settings:
         _check_text(inputs)
         made = copy(self)
         object.__setattr__(made, "inputs", inputs)
+        for name in filter(self.__getattribute__, self.OTHER_FILES):
+            object.__setattr__(made, name, os.path.abspath(getattr(self, name)))
         return made
+
+    @property
+    def files(self) -> list[str]:
+        """The inputs, and the other files that were given."""
+        return [*self.inputs, *filter(None, map(self.__getattribute__, self.OTHER_FILES))]
 
     def changed(self, **changes: Any) -> Self:
         """Return settings with some changed."""

@@ -188,7 +188,8 @@ def check_model(settings: Settings, model: Any) -> None:
     needed = settings.new_model()
     # Kind and size only: other parameters may have been changed by hand, which a model can continue
     # from.
-    if type(model) is type(needed) and model.n_components == needed.n_components:
+    sizes = getattr(settings, "sizes", [getattr(needed, "n_components", None)])
+    if type(model) is type(needed) and model.n_components in sizes:
         return
     found = f"a {type(model).__name__}"
     raise InputError(
@@ -360,7 +361,8 @@ NOTES = {
         *(array("document_places", "n", "iu", at_least=0), array("kept", "n", "iu")),
         *(array("time_documents", "n", "iu", at_least=0), array("changes", "n", "iu", at_least=0)),
         *(array("document_shares", "n k", at_least=0), array("time_shares", "n k")),
-        array("activities", "n k", at_least=0),
+        *(array(name, "n k", at_least=0) for name in ("activities", "fit_atoms", "profiles")),
+        *(array(name, "n k") for name in ("factor_facts", "numbers")),
         *(array("sample_codes", "n k"), array("sample_values", "...")),
         *(array("courses", "n k"), array("going", "n k", NUMBERS, at_least=0)),
         *(array("observed", "n d"), array("predicted", "n d"), array("ahead", "a n d")),

@@ -1,6 +1,6 @@
 """Sources of air and water: species with uncertainties, factors, ranges by block bootstraps."""
 
-from atomstream.domains.sources.factors import Factors, Ranges, block_rows, mapped_to
+from atomstream.domains.sources.factors import Factors, Ranges, block_rows, mapped_to, per_cent
 from atomstream.domains.sources.species import SpeciesTable, read
 
 __all__ = [
@@ -9,5 +9,6 @@ __all__ = [
     "SpeciesTable",
     "block_rows",
     "mapped_to",
+    "per_cent",
     "read",
 ]

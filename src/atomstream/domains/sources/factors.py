@@ -46,7 +46,7 @@ class Factors:
 
     def per_cent(self) -> NDArray:
         """Return the share of each species that a factor has, in per cent, as the profiles."""
-        return 100 * self.profiles / np.maximum(self.profiles.sum(axis=0), 1e-300)
+        return per_cent(self.profiles)
 
     @cached_property
     def residuals(self) -> NDArray:
@@ -128,6 +128,11 @@ class Ranges:
         ends = [np.percentile(each, ENDS, axis=0) if len(each) else nothing for each in rows]
         mapped = sum((np.isin(np.arange(len(rows)), p) for p in places), np.zeros(len(rows), int))
         return cls(len(others), mapped, *np.swapaxes(ends, 0, 1))
+
+
+def per_cent(profiles: NDArray) -> NDArray:
+    """Return the share of each species that each of the profiles has, in per cent."""
+    return np.asarray(100 * profiles / np.maximum(profiles.sum(axis=0), 1e-300))
 
 
 def mapped_to(contributions: NDArray, others: NDArray, least: float = MAPPED) -> NDArray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
 
-KINDS = ("strong", "weak", "bad")
 BAD, WEAK = 0.5, 1.0  # signal to noise below which a species is so
 WEAK_FACTOR = 3.0  # on the uncertainties of weak species
 OF_LIMIT, UNCERTAINTY_OF_LIMIT = 1 / 2, 5 / 6  # of the detection limit, where a value is below it
 OF_MISSING = 4.0  # uncertainty of what is missing, in medians of the species
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SpeciesTable:
     """Concentrations of species over time, with the uncertainty of every entry.
 
@@ -40,9 +39,7 @@ class SpeciesTable:
         Such as the mass of all particles: left out of the fit; contributions are scaled to it.
     limits : array-like of shape (n_species,), optional
         Detection limits.
-    units : str, default=""
-        Of the concentrations, for pictures.
-    strong, weak, bad : collection of str, default=()
+    kinds : mapping of str to {"strong", "weak", "bad"}, optional
         Species that are so whatever their signal to noise.
     source : str, default="The table"
         Where it is from, for messages.
@@ -50,7 +47,8 @@ class SpeciesTable:
     Attributes
     ----------
     signal_to_noise : ndarray of shape (n_species,)
-    kinds : list of str
+    kinds : list of {"strong", "weak", "bad"}
+        Of all species.
     n_missing, n_below : ndarray of int of shape (n_species,)
         Values that were missing, and below the limit.
 
@@ -76,15 +74,8 @@ class SpeciesTable:
     dates: Any = None
     total: Any = None
     limits: ArrayLike | None = None
-    units: str = ""
-    strong: Collection[str] = ()
-    weak: Collection[str] = ()
-    bad: Collection[str] = ()
+    kinds: Any = None
     source: str = "The table"
-    signal_to_noise: NDArray = field(init=False)
-    kinds: list[str] = field(init=False)
-    n_missing: NDArray = field(init=False)
-    n_below: NDArray = field(init=False)
 
     def __post_init__(self) -> None:
         values, given = np.array(self.values, float), np.array(self.uncertainties, float)
@@ -94,31 +85,23 @@ class SpeciesTable:
                 f"{given.shape} and {len(self.species)} species; every concentration needs one "
                 "uncertainty."
             )
+        self.dates = np.arange(len(values)) if self.dates is None else np.asarray(self.dates)
+        self.total = None if self.total is None else np.asarray(self.total, float)
         limits: NDArray = np.zeros(()) if self.limits is None else np.asarray(self.limits, float)
         limits = np.broadcast_to(np.where(limits > 0, limits, -np.inf), values.shape)
-        dates = np.arange(len(values)) if self.dates is None else np.asarray(self.dates)
-        _check_dates(dates, len(values), self.source)
         missing, below = np.isnan(values), values < limits
         self._check(values, given, missing | below)
         known = np.where(missing, np.nan, np.where(below, OF_LIMIT * limits, values))
         given = np.where(below, UNCERTAINTY_OF_LIMIT * limits, given)
-        signal = np.nanmean(np.maximum(known - given, 0) / np.where(missing, 1, given), axis=0)
         middle = np.nanmedian(known, axis=0)
         # A median of 0 has no uncertainty of its own: the largest one of the species is taken.
         wide = np.where(middle > 0, OF_MISSING * middle, np.where(missing, 0, given).max(axis=0))
-        made = {
-            "values": np.where(missing, middle, known),
-            "uncertainties": np.where(missing, wide, given),
-            "species": [*map(str, self.species)],
-            "dates": dates,
-            "total": None if self.total is None else np.asarray(self.total, float),
-            "signal_to_noise": signal,
-            "kinds": self._kinds(signal),
-            "n_missing": missing.sum(axis=0),
-            "n_below": below.sum(axis=0),
-        }
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
+        self.values = np.where(missing, middle, known)
+        self.uncertainties = np.where(missing, wide, given)
+        self.n_missing, self.n_below = missing.sum(axis=0), below.sum(axis=0)
+        above = np.maximum(known - given, 0) / np.where(missing, 1, given)
+        self.signal_to_noise = np.nanmean(above, axis=0)
+        self.kinds = self._kinds(dict(self.kinds or {}))
 
     def _check(self, values: NDArray, given: NDArray, replaced: NDArray) -> None:
         """Raise InputError for the first entry that is wrong, and for species that say nothing."""
@@ -130,11 +113,19 @@ class SpeciesTable:
         ):
             if wrong.any():
                 row, column = np.argwhere(wrong)[0]
-                when = row if self.dates is None else np.asarray(self.dates)[row]
                 raise InputError(
-                    f"The {what} of {self.species[column]!r} at {when} in {self.source} is "
-                    f"{entries[row, column]:g}; needed is {needed}."
+                    f"The {what} of {self.species[column]!r} at {self.dates[row]} in {self.source} "
+                    f"is {entries[row, column]:g}; needed is {needed}."
                 )
+        steps = np.diff(self.dates)
+        back = np.flatnonzero(~(steps > np.zeros((), steps.dtype)))
+        if len(self.dates) != len(values) or len(back):
+            place = back[0] if len(back) else -1
+            raise InputError(
+                f"The dates of {self.source} must rise, one for each row: {self.dates[place + 1]} "
+                f"(row {place + 1}, counted from 0) comes after {self.dates[place]}; sort the rows "
+                "and keep one of each date."
+            )
         known = np.where(replaced, -1, values)  # all that is below detection is one value
         for name, column, missing in zip(self.species, known.T, np.isnan(values).T, strict=True):
             if len(np.unique(column[~missing])) < 2:
@@ -143,16 +134,16 @@ class SpeciesTable:
                     "none; leave it out."
                 )
 
-    def _kinds(self, signal: NDArray) -> list[str]:
+    def _kinds(self, asked: dict[str, str]) -> list[str]:
         """Return whether each species is strong, weak or bad."""
-        asked = {name: kind for kind in KINDS for name in getattr(self, kind)}
         if unknown := set(asked) - set(self.species):
             raise InputError(f"{self.source} has no species {min(unknown)!r}.")
-        kinds = np.where(signal < BAD, "bad", np.where(signal < WEAK, "weak", "strong")).tolist()
-        found = [str(asked.get(name, kind)) for name, kind in zip(self.species, kinds, strict=True)]
-        if set(found) == {"bad"}:
+        by_signal = np.searchsorted((BAD, WEAK), self.signal_to_noise, side="right")
+        pairs = zip(self.species, by_signal, strict=True)
+        kinds = [asked.get(name, ("bad", "weak", "strong")[place]) for name, place in pairs]
+        if set(kinds) == {"bad"}:
             raise InputError(f"{self.source} has no species with more signal than noise.")
-        return found
+        return kinds
 
     @property
     def used(self) -> NDArray:
@@ -181,19 +172,6 @@ class SpeciesTable:
         return self.values[:, self.used] / scale, (scale / self.errors) ** 2
 
 
-def _check_dates(dates: NDArray, n_times: int, source: str) -> None:
-    """Raise InputError for dates that do not rise, or are not as many as the rows."""
-    if dates.shape != (n_times,):
-        raise InputError(f"{source} has {n_times} rows and dates of shape {dates.shape}.")
-    back = np.flatnonzero(~(np.diff(dates) > np.zeros((), np.diff(dates).dtype)))
-    if len(back):
-        earlier, later = dates[back[0] : back[0] + 2]
-        raise InputError(
-            f"The dates of {source} must rise: {later} (row {back[0] + 1}, counted from 0) comes "
-            f"after {earlier}; sort the rows and keep one of each date."
-        )
-
-
 def read(
     concentrations: Any,
     uncertainties: Any,
@@ -202,7 +180,7 @@ def read(
     limits: Any = None,
     missing: Sequence[str] = (),
     drop: Collection[str] = (),
-    **known: Any,
+    kinds: Mapping[str, str] | None = None,
 ) -> SpeciesTable:
     """Return concentrations with their uncertainties, by the rules of `SpeciesTable`.
 
@@ -213,14 +191,14 @@ def read(
         day and month is clear, 6/22/2001 0:00), or frames with dates as their index.
     total : str, optional
         The column of a total, such as the mass of all particles.
-    limits : path, frame or mapping of str to float, optional
-        Detection limits by species; a file or a frame of one row.
+    limits : path or frame, optional
+        One row, the detection limits of species.
     missing : sequence of str, default=()
         What stands for a missing value in files besides empty fields, such as "-999".
     drop : collection of str, default=()
         Columns that are left out.
-    **known
-        As of `SpeciesTable`: ``units``, ``strong``, ``weak``, ``bad``.
+    kinds : mapping of str to {"strong", "weak", "bad"}, optional
+        Species that are so whatever their signal to noise.
 
     Raises
     ------
@@ -231,19 +209,18 @@ def read(
     given, other_names, other_dates, other = _columns(uncertainties, missing)
     if len(dates) != len(other_dates) or (dates != other_dates).any():
         raise InputError(f"{source} and {other} have different dates; every row needs its partner.")
-    kept = [name for name in names if name != total and name not in drop]
+    kept = [name for name in names if name not in (total, *drop)]
     needed = [*([] if total is None else [total]), *drop, *other_names]
     for lacks, has, wanted in ((source, names, needed), (other, other_names, kept)):
         if unknown := [name for name in wanted if name not in has]:
             raise InputError(f"{lacks} has no column {unknown[0]!r}.")
     here, there = [names.index(name) for name in kept], [other_names.index(name) for name in kept]
-    known["total"] = values[:, names.index(total)] if total else None
-    if limits is not None:
-        if not hasattr(limits, "keys") or hasattr(limits, "columns"):
-            row, columns, *_ = _columns(limits, missing)
-            limits = dict(zip(columns, row[0], strict=True))
-        known["limits"] = [limits.get(name, 0.0) for name in kept]
-    return SpeciesTable(values[:, here], given[:, there], kept, dates, source=source, **known)
+    table = values[:, here], given[:, there], kept, dates
+    of_total = None if total is None else values[:, names.index(total)]
+    row, columns, *_ = _columns(limits, missing) if limits is not None else (np.zeros((1, 0)), [])
+    by_name = dict(zip(columns, row[0], strict=True))
+    lowest = [by_name.get(name, 0.0) for name in kept]
+    return SpeciesTable(*table, total=of_total, limits=lowest, kinds=kinds, source=source)
 
 
 def _columns(source: Any, missing: Sequence[str]) -> tuple[NDArray, list[str], NDArray, str]:

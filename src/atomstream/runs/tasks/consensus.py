@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -135,15 +136,19 @@ class ConsensusTask(RowsTask):
         choice = self.model.choice_
         if not choice.structured:
             return str(choice.reason)
-        # A choice at the end of the list may only be the end of the list.
-        if len(choice.ranks) > 1 and choice.rank == choice.ranks[-1]:
-            return f"{choice.rank} is the largest number that was tried; try larger ones too."
-        return None
+        return largest_tried(choice.rank, choice.ranks)
 
     def headline(self) -> str:
         """Return why the number of atoms was chosen, and from what."""
         reason = self.model.choice_.reason.rstrip(".")
         return f"{reason}; learned from {self.passes}"
+
+
+def largest_tried(chosen: int, tried: Sequence[int]) -> str | None:
+    """Return advice where a choice is at the end of the list, which may be the only reason."""
+    if len(tried) > 1 and chosen == tried[-1]:
+        return f"{chosen} is the largest number that was tried; try larger ones too."
+    return None
 
 
 def ranks_of(text: str, name: str = "atoms") -> list[int]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from atomstream.io.outputs import write_table
 from atomstream.io.source import InputFile
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task
-from atomstream.runs.tasks.consensus import ranks_of
+from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch.callbacks import History
 
 MOST_KNOWN = 3  # known signatures that a found one is a sum of
@@ -31,6 +30,7 @@ class SignaturesSettings(checkpoints, Settings):
 
     TASK = "signatures"
     ONE_INPUT = "Signatures are learned from one table"
+    OTHER_FILES = ("catalogue",)
 
     signatures: str = option("1-10", "Numbers of signatures to compare: 1-10, or 4,8,12, or both.")
     catalogue: str | None = option(
@@ -46,13 +46,6 @@ class SignaturesSettings(checkpoints, Settings):
     def new_model(self) -> ConsensusNMF:
         """Return the model that will learn."""
         return signature_extractor(ranks_of(self.signatures, "signatures"), **self.parameters())
-
-    def placed(self, inputs: tuple[str, ...]) -> Self:
-        """Return the same settings with inputs named otherwise, and an absolute catalogue."""
-        made = super().placed(inputs)
-        if self.catalogue is not None:
-            object.__setattr__(made, "catalogue", os.path.abspath(self.catalogue))
-        return made
 
 
 class SignaturesTask(Task):
@@ -74,8 +67,7 @@ class SignaturesTask(Task):
 
     def __init__(self, settings: SignaturesSettings) -> None:
         super().__init__(settings)
-        files = [*settings.inputs, *([settings.catalogue] if settings.catalogue else [])]
-        self.sources = [InputFile(name) for name in files]
+        self.sources = [InputFile(name) for name in settings.files]
 
     @cached_property
     def mutations(self) -> signatures.ChannelTable:
@@ -169,9 +161,7 @@ class SignaturesTask(Task):
         choice = self.model.choice_
         if choice.by_reproducibility is None:
             return "No number has signatures that all come back; take more samples."
-        if len(choice.ranks) > 1 and choice.rank == choice.ranks[-1]:
-            return f"{choice.rank} is the largest number that was tried; try larger ones too."
-        return None
+        return largest_tried(choice.rank, choice.ranks)
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""

@@ -1,0 +1,216 @@
+"""Sources of air and water: profiles with per cent, series, days and hours, the report of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atomstream.domains import sources
+from atomstream.estimators.source_apportionment import MAPPED_SHARE
+from atomstream.looks import report
+from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, colour, empty, labelled, plain
+from atomstream.looks.look import FileCoder, Look
+from atomstream.looks.record import Record, Table
+from atomstream.looks.report import Section
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WIDTH = 9.0  # inches
+LEAST_BAR = 1e-4  # of the largest concentration: what is drawn of bars on a logarithmic scale
+GAP = 5  # median steps between times from which a line is broken, and the gap shortened to it
+N_DATES = 8
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+class SourcesLook(Look):
+    """The look of factors that a run has found in concentrations."""
+
+    files: ClassVar[FileCoder] = FileCoder("concentrations with uncertainties")
+    title = "Sources"
+    quality_on = "the table"
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return the share of each factor, how often it is mapped, and its species."""
+        if "profiles" not in record.notes:
+            return super().table(record, most)
+        shares, mapped = record.notes["factor_facts"].T
+        cents = sources.per_cent(record.notes["profiles"][: len(shares)])
+        rows = []
+        for factor in np.argsort(-shares, kind="stable")[:most].tolist():
+            largest = np.argsort(-cents[factor], kind="stable")[:4]
+            said = ", ".join(f"{cents[factor, i]:.0f} % of {record.names[i]}" for i in largest)
+            rows.append((factor, float(shares[factor]), float(mapped[factor]), said))
+        heads = {"code_share": "share", "mapped": "mapped in bootstraps", "features": "species"}
+        return Table("factor", heads, rows)
+
+    def learned(self, record: Record) -> list[Section]:
+        """Return the numbers of factors, profiles, contributions, and their days and hours."""
+        notes = record.notes
+        profiles, *ranges = np.split(notes["profiles"], 3)
+        bars = factor_profiles(profiles, record.names, ranges=ranges, units=record.settings.units)
+        dates, given = np.array(notes["labels"].tolist()), notes["activities"]
+        dates = dates.astype("datetime64" if "-" in dates[0] else float)
+        drawn = [
+            (
+                "numbers",
+                "Numbers of factors",
+                "Above, Q over the expected Q; below, the share of starts that have the factor "
+                "that returns least (correlation of contributions .9), and of block bootstraps "
+                "with a factor mapped to it (.6).",
+                factor_numbers(notes["numbers"]),
+            ),
+            (
+                "profiles",
+                "Profiles",
+                "Bars are concentrations, with 5 to 95 % of the block bootstraps; dots are per "
+                "cent of a species.",
+                bars,
+            ),
+            (
+                "series",
+                "Contributions",
+                "Contributions over time, each of mean one; lines are broken at long gaps, which "
+                "are drawn short.",
+                factor_series(given, dates),
+            ),
+        ]
+        if dates.dtype.kind == "M":
+            caption = "Mean contributions by day of the week and hour, with twice their error."
+            drawn.append(("cycles", "Days and hours", caption, factor_cycles(given, dates)))
+        table = report.table_section("factors", "The factors", self.table(record))
+        return [table, *(Section(*each) for each in drawn)]
+
+
+def factor_profiles(
+    profiles: NDArray,
+    species: Sequence[str],
+    *,
+    ranges: Sequence[NDArray] | None = None,
+    units: str = "",
+) -> Figure:
+    """Draw profiles: bars are concentrations, on a logarithmic scale, dots per cent of a species.
+
+    Parameters
+    ----------
+    profiles : ndarray of shape (n_factors, n_species)
+    species : sequence of str
+    ranges : pair of ndarrays of shape (n_factors, n_species), optional
+        Lower and upper ends, such as ``low`` and ``high`` of `atomstream.sources.Ranges`.
+    units : str, default=""
+        Of the concentrations.
+    """
+    cents, places = sources.per_cent(profiles), np.arange(len(species))
+    floor = LEAST_BAR * profiles.max()
+    figure = empty(WIDTH, 1.5 * len(profiles) + 0.6)
+    grid = figure.subplots(len(profiles), 1, sharex=True, squeeze=False)[:, 0]
+    for factor, (axes, row) in enumerate(zip(grid, profiles, strict=True)):
+        axes.bar(places, np.maximum(row, floor), color=BLUE, alpha=0.6, width=0.7)
+        if ranges is not None:
+            low, high = (np.maximum(end[factor], floor) for end in ranges)
+            axes.vlines(places, low, high, color="0.3", linewidth=1)
+        axes.set_yscale("log")
+        axes.set_ylim(floor, 2 * profiles.max())
+        right = axes.twinx()
+        right.plot(places, cents[factor], "o", color=ORANGE, markersize=4)
+        right.set_ylim(0, 105)
+        labelled(right, ylabel="% of species")
+        labelled(axes, title=f"factor {factor}")
+    grid[-1].set_xticks(places, [plain(name) for name in species], rotation=90, fontsize=TICK)
+    figure.supylabel(f"concentration{f', {plain(units)}' if units else ''}", fontsize=TEXT)
+    return figure
+
+
+def factor_series(contributions: NDArray, dates: NDArray) -> Figure:
+    """Draw contributions over time, a row for each factor; long gaps are white and short.
+
+    Parameters
+    ----------
+    contributions : ndarray of shape (n_times, n_factors)
+    dates : ndarray of datetime64 or numbers of shape (n_times,)
+    """
+    steps = np.diff(dates) / np.median(np.diff(dates))
+    places = np.append(0.0, np.minimum(steps, GAP).cumsum())
+    broken = np.flatnonzero(steps > GAP) + 1
+    figure = empty(WIDTH, 1.1 * contributions.shape[1] + 0.5)
+    grid = figure.subplots(contributions.shape[1], 1, sharex=True, squeeze=False)[:, 0]
+    for factor, axes in enumerate(grid):
+        for rows in np.split(np.arange(len(dates)), broken):
+            axes.plot(
+                places[rows], contributions[rows, factor], color=colour(factor), linewidth=0.8
+            )
+        axes.set_ylim(0, None)
+        labelled(axes, ylabel=f"factor {factor}")
+    shown = np.unique(np.linspace(0, len(dates) - 1, N_DATES).astype(int))
+    names = [str(date)[:10] for date in dates[shown]]  # without the hour
+    grid[-1].set_xticks(places[shown], names, fontsize=TICK)
+    return figure
+
+
+def factor_cycles_data(contributions: NDArray, dates: NDArray) -> list[tuple[NDArray, ...]]:
+    """Return what `factor_cycles` draws, for the days of the week and for the hours of the day.
+
+    Returns
+    -------
+    list of (numbers, means, errors)
+        Days from 0 (Monday) or hours that have times; the mean contributions (n, n_factors) and
+        their standard errors, 0 where there is one time alone.
+    """
+    days = (dates.astype("datetime64[D]").astype(int) + 3) % 7  # day 0 was a Thursday
+    hours = dates.astype("datetime64[h]").astype(int) % 24
+    drawn = []
+    for numbers in (days, hours):
+        there = np.unique(numbers)
+        rows = [contributions[numbers == number] for number in there]
+        errors = np.array([each.std(axis=0) / np.sqrt(len(each)) for each in rows])
+        drawn.append((there, np.array([each.mean(axis=0) for each in rows]), errors))
+    return drawn
+
+
+def factor_cycles(contributions: NDArray, dates: NDArray) -> Figure:
+    """Draw mean contributions by day of the week and by hour, with twice their standard error.
+
+    Parameters
+    ----------
+    contributions : ndarray of shape (n_times, n_factors)
+    dates : ndarray of datetime64 of shape (n_times,)
+    """
+    n_factors = contributions.shape[1]
+    figure = empty(WIDTH, 1.3 * n_factors + 0.4)
+    grid = figure.subplots(n_factors, 2, sharex="col", sharey="row", squeeze=False)
+    for column, (numbers, means, errors) in enumerate(factor_cycles_data(contributions, dates)):
+        for factor, axes in enumerate(grid[:, column]):
+            size, ends = means[:, factor], 2 * errors[:, factor]
+            axes.errorbar(numbers, size, ends, color=colour(factor), marker="o", markersize=3)
+            axes.axhline(1, color="0.6", linewidth=0.7)
+            labelled(axes, ylabel="" if column else f"factor {factor}")
+    grid[-1, 0].set_xticks(range(7), DAYS, fontsize=TICK)
+    labelled(grid[-1, 1], xlabel="hour")
+    return figure
+
+
+def factor_numbers(numbers: NDArray) -> Figure:
+    """Draw Q over the expected Q, and how often factors return, against the number of factors.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_numbers, 8)
+        A row for each number, in the columns of ``numbers.csv``.
+    """
+    sizes, ratio, starts, bootstraps = numbers[:, [0, 4, 6, 7]].T
+    figure = empty(6.5, 4.2)
+    top, bottom = figure.subplots(2, 1, sharex=True)
+    top.plot(sizes, ratio, "o-", color=BLUE, markersize=4)
+    bottom.plot(sizes, starts, "o-", color=BLUE, markersize=4, label="starts")
+    bottom.plot(sizes, bootstraps, "s-", color=ORANGE, markersize=4, label="bootstraps")
+    bottom.axhline(MAPPED_SHARE, color="0.6", linewidth=0.8, linestyle=":")
+    labelled(top, ylabel="Q / expected Q")
+    labelled(bottom, xlabel="number of factors", ylabel="share that have\nthe least steady factor")
+    top.set_ylim(0, None)
+    bottom.set_ylim(0, 1.03)
+    bottom.legend(frameon=False, fontsize=TEXT)
+    bottom.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+    return figure

@@ -1,0 +1,145 @@
+"""Runs on concentrations with uncertainties: what they find and leave, how they are looked at."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from commands import refused, run
+from numpy.testing import assert_allclose, assert_array_equal
+
+from atomstream import load, plots, sources
+from atomstream.estimators.source_apportionment import chosen_number, compared
+
+rng = np.random.default_rng(0)
+SPECIES = [*"abcdefgh"]
+PROFILES = rng.dirichlet(np.full(8, 0.4), 3) + 0.01
+GIVEN = rng.gamma(0.7, 1, (300, 3)) + 0.02
+CLEAN = GIVEN @ PROFILES
+ERRORS = 0.05 * CLEAN + 0.01
+VALUES = np.maximum(CLEAN + ERRORS * rng.standard_normal(CLEAN.shape), 0)
+TOTAL = GIVEN @ [3.0, 1.0, 2.0]
+DATES = np.datetime64("2024-01-01T00") + np.arange(300)
+
+
+def write(path, values, head, dates=DATES):
+    rows = [
+        [str(date).replace("T", " ") + ":00", *row] for date, row in zip(dates, values, strict=True)
+    ]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["Date", *head], *rows])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sources")
+    write(folder / "con.csv", np.column_stack([VALUES, TOTAL]).tolist(), [*SPECIES, "Mass"])
+    write(folder / "unc.csv", ERRORS.tolist(), SPECIES)
+    few = ("--factors", "2-3", "--starts", 3, "--bootstraps", 4, "--total", "Mass")
+    tables = (folder / "con.csv", "--uncertainty", folder / "unc.csv")
+    run("sources", *tables, *few, "--units", "ng/m3", "--weak", "d", "--out", folder / "run")
+    return folder
+
+
+def table(path):
+    with path.open() as file:
+        head, *rows = list(csv.reader(file))
+    return head, [row[0] for row in rows], np.array([row[1:] for row in rows])
+
+
+def test_tables_hold_what_was_found(folder):
+    head, species, profiles = table(folder / "run/profiles.csv")
+    assert species == SPECIES
+    assert head[:4] == ["species", "factor_0", "factor_1", "factor_2"]
+    profiles = profiles.astype(float).reshape(8, 4, 3)
+    assert_allclose(profiles[:, 1].sum(axis=1), 100)
+    assert (profiles[:, 2] <= profiles[:, 3]).all()
+    head, dates, given = table(folder / "run/contributions.csv")
+    assert dates[0] == "2024-01-01T00:00"
+    assert head[4] == "factor_0_of_total"
+    given = given.astype(float)
+    assert_allclose(given[:, :3].mean(axis=0), 1)
+    near = np.corrcoef(given[:, :3].T, GIVEN.T)[:3, 3:].max(axis=0)
+    assert near.min() > 0.9
+    left = table(folder / "run/residuals.csv")[2].astype(float)
+    weights = ERRORS * np.where(np.array(SPECIES) == "d", 3, 1)
+    assert_allclose(given[:, :3] @ profiles[:, 0].T + left * weights, VALUES, atol=1e-9)
+    _, species, facts = table(folder / "run/species.csv")
+    assert facts[species.index("d"), 0] == "weak"
+    assert_allclose(facts[:, 4].astype(float) * (300 * 7 - 3 * 307) / 7, (left**2).sum(axis=0))
+    assert load(folder / "run/model.atoms").n_components == 3
+
+
+def test_a_run_is_inspected_and_reported_by_the_same_verbs(folder, capsys):
+    run("inspect", folder / "run", "--json")
+    shown = json.loads(capsys.readouterr().out)["factors"]
+    assert [row["code_share"] for row in shown] == sorted(r["code_share"] for r in shown)[::-1]
+    assert " % of " in shown[0]["features"]
+    run("report", folder / "run")
+    assert "Bars are concentrations" in (folder / "run/report.html").read_text()
+    drawn = {path.stem for path in (folder / "run/figures").glob("*.png")}
+    assert drawn >= {"numbers", "profiles", "series", "cycles"}
+    assert "concentrations with uncertainties" in refused(
+        capsys, "encode", folder / "run", folder / "con.csv", "--out", folder / "codes.csv"
+    )
+
+
+def test_the_number_is_the_largest_whose_factors_are_mapped():
+    facts = [{"factors": n, "weakest_in_bootstraps": s} for n, s in ((3, 0.9), (4, 0.8), (5, 0.7))]
+    assert chosen_number(facts)[0] == 4
+    best, why = chosen_number(facts[2:] + [{"factors": 6, "weakest_in_bootstraps": 0.2}])
+    assert best == 5
+    assert "Of no number" in why
+
+
+def test_figures_of_a_number_count_starts_and_bootstraps():
+    table = sources.SpeciesTable(VALUES, ERRORS, SPECIES)
+    good = sources.Factors.of(table, PROFILES / table.scale, GIVEN)
+    lost = np.column_stack([GIVEN[:, :2], np.random.default_rng(1).random(300)])
+    poor = sources.Factors.of(table, PROFILES / table.scale, lost)
+    found = compared([poor, good, good], [good, poor, poor, good])
+    assert found.start == 1
+    assert_allclose(found.facts["starts_near_best"], 2 / 3)
+    assert_allclose(found.facts["weakest_in_starts"], 2 / 3)
+    assert found.facts["weakest_in_bootstraps"] == 0.5
+    assert_array_equal(found.ranges.mapped, [4, 4, 2])
+
+
+def test_bad_input_ends_with_a_sentence(folder, tmp_path, capsys):
+    con, unc, out = folder / "con.csv", folder / "unc.csv", ("--out", tmp_path / "new")
+    total = ("--total", "Mass")
+    assert "give --uncertainty TABLE" in refused(capsys, "sources", con, *out)
+    given = (con, "--uncertainty", unc, *out)
+    assert "no column 'Mass'" in refused(capsys, "sources", *given)
+    assert "factors is '0', needed" in refused(capsys, "sources", *given, "--factors", "0")
+    sentence = refused(capsys, "sources", *given, *total, "--factors", "8")
+    assert "more than the number of factors, 8" in sentence
+    assert "There is no" in refused(capsys, "sources", con, "--uncertainty", "gone.csv", *out)
+    zeros = ERRORS.copy()
+    zeros[5, 1] = 0
+    write(tmp_path / "zeros.csv", zeros.tolist(), SPECIES)
+    sentence = refused(
+        capsys, "sources", con, "--uncertainty", tmp_path / "zeros.csv", *total, *out
+    )
+    assert "The uncertainty of 'b' at 2024-01-01T05:00" in sentence
+    back = DATES[::-1]
+    for name, values, head in (
+        ("c", np.column_stack([VALUES, TOTAL]), [*SPECIES, "Mass"]),
+        ("u", ERRORS, SPECIES),
+    ):
+        write(tmp_path / f"{name}.csv", values.tolist(), head, back)
+    pair = (tmp_path / "c.csv", "--uncertainty", tmp_path / "u.csv")
+    assert "must rise" in refused(capsys, "sources", *pair, *total, *out)
+
+
+def test_days_and_hours_are_counted():
+    dates = np.datetime64("2024-01-01T00") + np.arange(24 * 14)  # a Monday
+    hours = (np.arange(24 * 14) % 24 == 7).astype(float)
+    days = (np.arange(24 * 14) // 24 % 7 == 5).astype(float)
+    (number, means, errors), (hour, by_hour, _) = plots.factor_cycles_data(
+        np.column_stack([days, hours]), dates
+    )
+    assert_array_equal(number, np.arange(7))
+    assert_allclose(means[:, 0], np.arange(7) == 5)
+    assert_allclose(by_hour[:, 1], hour == 7)
+    assert_allclose(errors[0, 1], np.sqrt(1 / 24 * 23 / 24 / 48))
