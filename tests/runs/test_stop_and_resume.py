@@ -75,8 +75,8 @@ KINDS = {
     "series impute": ("series impute gaps.csv --window 6 --atoms 4", 8),
     "signatures": ("signatures counts.txt --signatures 2-4 --replicates 3", 2),
     "sources": (
-        "sources species.csv --uncertainty errors.csv --factors 2-3 --starts 2 --bootstraps 2",
-        8,
+        "sources species.csv --uncertainty errors.csv --factors 2-3 --starts 1 --bootstraps 1",
+        3,
     ),
     "tensor": ("tensor learn cubes.npy --atoms 2 --batch-size 10 --epochs 2", 6),
     "tensor, settled": (

@@ -24,6 +24,13 @@ LEAST_BAR = 1e-4  # of the largest concentration: what is drawn of bars on a log
 GAP = 5  # median steps between times from which a line is broken, and the gap shortened to it
 N_DATES = 8
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+NUMBERS = (
+    "Above, Q over the expected Q; below, of the factor that returns least, the share of starts "
+    "and of block bootstraps that have it (correlation of contributions .9, .6)."
+)
+BARS = "Bars are concentrations, 5 to 95 % of the block bootstraps; dots are per cent of a species."
+SERIES = "Contributions over time, each of mean one; long gaps are drawn white and short."
+CYCLES = "Mean contributions by day of the week and hour, with twice their standard error."
 
 
 class SourcesLook(Look):
@@ -35,7 +42,7 @@ class SourcesLook(Look):
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return the share of each factor, how often it is mapped, and its species."""
-        if "profiles" not in record.notes:
+        if "profiles" not in record.notes or record.names is None:
             return super().table(record, most)
         shares, mapped = record.notes["factor_facts"].T
         cents = sources.per_cent(record.notes["profiles"][: len(shares)])
@@ -51,36 +58,18 @@ class SourcesLook(Look):
         """Return the numbers of factors, profiles, contributions, and their days and hours."""
         notes = record.notes
         profiles, *ranges = np.split(notes["profiles"], 3)
-        bars = factor_profiles(profiles, record.names, ranges=ranges, units=record.settings.units)
+        bars = factor_profiles(
+            profiles, record.names or [], ranges=ranges, units=record.settings.units
+        )
         dates, given = np.array(notes["labels"].tolist()), notes["activities"]
         dates = dates.astype("datetime64" if "-" in dates[0] else float)
         drawn = [
-            (
-                "numbers",
-                "Numbers of factors",
-                "Above, Q over the expected Q; below, the share of starts that have the factor "
-                "that returns least (correlation of contributions .9), and of block bootstraps "
-                "with a factor mapped to it (.6).",
-                factor_numbers(notes["numbers"]),
-            ),
-            (
-                "profiles",
-                "Profiles",
-                "Bars are concentrations, with 5 to 95 % of the block bootstraps; dots are per "
-                "cent of a species.",
-                bars,
-            ),
-            (
-                "series",
-                "Contributions",
-                "Contributions over time, each of mean one; lines are broken at long gaps, which "
-                "are drawn short.",
-                factor_series(given, dates),
-            ),
+            ("numbers", "Numbers of factors", NUMBERS, factor_numbers(notes["numbers"])),
+            ("profiles", "Profiles", BARS, bars),
+            ("series", "Contributions", SERIES, factor_series(given, dates)),
         ]
         if dates.dtype.kind == "M":
-            caption = "Mean contributions by day of the week and hour, with twice their error."
-            drawn.append(("cycles", "Days and hours", caption, factor_cycles(given, dates)))
+            drawn.append(("cycles", "Days and hours", CYCLES, factor_cycles(given, dates)))
         table = report.table_section("factors", "The factors", self.table(record))
         return [table, *(Section(*each) for each in drawn)]
 
@@ -150,7 +139,9 @@ def factor_series(contributions: NDArray, dates: NDArray) -> Figure:
     return figure
 
 
-def factor_cycles_data(contributions: NDArray, dates: NDArray) -> list[tuple[NDArray, ...]]:
+def factor_cycles_data(
+    contributions: NDArray, dates: NDArray
+) -> list[tuple[NDArray, NDArray, NDArray]]:
     """Return what `factor_cycles` draws, for the days of the week and for the hours of the day.
 
     Returns

@@ -13,7 +13,7 @@ from atomstream.domains.sources.species import SpeciesTable
 
 ROBUST = 4.0  # scaled residuals beyond it count linearly in the robust Q
 MAPPED = 0.6  # correlation of contributions from which a factor is mapped to another
-ENDS = (5, 50, 95)  # per cent
+ENDS = (5, 95)  # per cent
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,14 +106,13 @@ class Ranges:
     n_bootstraps : int
     mapped : ndarray of int of shape (n_factors,)
         Bootstraps with a factor that is mapped to it.
-    low, median, high : ndarray of shape (n_factors, n_used)
-        5, 50 and 95 per cent of the profiles of the factors mapped to each; NaN without any.
+    low, high : ndarray of shape (n_factors, n_used)
+        5 and 95 per cent of the profiles of the factors mapped to each; NaN without any.
     """
 
     n_bootstraps: int
     mapped: NDArray
     low: NDArray
-    median: NDArray
     high: NDArray
 
     @classmethod

@@ -49,6 +49,13 @@ class SpeciesTable:
     signal_to_noise : ndarray of shape (n_species,)
     kinds : list of {"strong", "weak", "bad"}
         Of all species.
+    used : ndarray of int of shape (n_used,)
+        Places of the species that are fitted: all that are not bad.
+    is_strong : ndarray of bool of shape (n_used,)
+    scale : ndarray of shape (n_used,)
+        Root mean squares of the fitted species.
+    errors : ndarray of shape (n_times, n_used)
+        Uncertainties as they are fitted: three times as large where a species is weak.
     n_missing, n_below : ndarray of int of shape (n_species,)
         Values that were missing, and below the limit.
 
@@ -102,6 +109,10 @@ class SpeciesTable:
         above = np.maximum(known - given, 0) / np.where(missing, 1, given)
         self.signal_to_noise = np.nanmean(above, axis=0)
         self.kinds = self._kinds(dict(self.kinds or {}))
+        self.used: NDArray = np.flatnonzero(np.array(self.kinds) != "bad")
+        self.is_strong: NDArray = np.array(self.kinds)[self.used] == "strong"
+        self.scale: NDArray = np.sqrt((self.values[:, self.used] ** 2).mean(axis=0))
+        self.errors = self.uncertainties[:, self.used] * np.where(self.is_strong, 1, WEAK_FACTOR)
 
     def _check(self, values: NDArray, given: NDArray, replaced: NDArray) -> None:
         """Raise InputError for the first entry that is wrong, and for species that say nothing."""
@@ -138,38 +149,16 @@ class SpeciesTable:
         """Return whether each species is strong, weak or bad."""
         if unknown := set(asked) - set(self.species):
             raise InputError(f"{self.source} has no species {min(unknown)!r}.")
-        by_signal = np.searchsorted((BAD, WEAK), self.signal_to_noise, side="right")
+        by_signal = np.digitize(self.signal_to_noise, (BAD, WEAK)).tolist()
         pairs = zip(self.species, by_signal, strict=True)
         kinds = [asked.get(name, ("bad", "weak", "strong")[place]) for name, place in pairs]
         if set(kinds) == {"bad"}:
             raise InputError(f"{self.source} has no species with more signal than noise.")
         return kinds
 
-    @property
-    def used(self) -> NDArray:
-        """Places of the species that are fitted: all that are not bad."""
-        return np.flatnonzero(np.array(self.kinds) != "bad")
-
-    @property
-    def is_strong(self) -> NDArray:
-        """Which of the fitted species are strong, bool of shape (n_used,)."""
-        return np.array(self.kinds)[self.used] == "strong"
-
-    @property
-    def scale(self) -> NDArray:
-        """Root mean squares of the fitted species, of shape (n_used,)."""
-        return np.asarray(np.sqrt((self.values[:, self.used] ** 2).mean(axis=0)))
-
-    @property
-    def errors(self) -> NDArray:
-        """Uncertainties as they are fitted, of shape (n_times, n_used): three times where weak."""
-        given: NDArray = self.uncertainties[:, self.used]
-        return given * np.where(self.is_strong, 1, WEAK_FACTOR)
-
     def problem(self) -> tuple[NDArray, NDArray]:
         """Return what a factorization minimises over: scaled concentrations and their weights."""
-        scale = self.scale
-        return self.values[:, self.used] / scale, (scale / self.errors) ** 2
+        return self.values[:, self.used] / self.scale, (self.scale / self.errors) ** 2
 
 
 def read(

@@ -136,7 +136,7 @@ class ConsensusTask(RowsTask):
         choice = self.model.choice_
         if not choice.structured:
             return str(choice.reason)
-        return largest_tried(choice.rank, choice.ranks)
+        return largest_tried(choice.rank, list(choice.ranks))
 
     def headline(self) -> str:
         """Return why the number of atoms was chosen, and from what."""

@@ -161,7 +161,7 @@ class SignaturesTask(Task):
         choice = self.model.choice_
         if choice.by_reproducibility is None:
             return "No number has signatures that all come back; take more samples."
-        return largest_tried(choice.rank, choice.ranks)
+        return largest_tried(choice.rank, list(choice.ranks))
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""

@@ -72,7 +72,7 @@ class SourcesTask(Task):
     argument = "table"
     goal = None
     look = "SourcesLook"
-    reported = {"fits": "n_fits"}  # noqa: RUF012 - read only
+    reported = {"fits": "n_fits", "factors": "model.n_components"}  # noqa: RUF012 - read only
     model: OnlineNMF
 
     def __init__(self, settings: SourcesSettings) -> None:
@@ -175,14 +175,6 @@ class SourcesTask(Task):
             "figures": {f"Q {name}": value for name, value in q_facts.items()},
         }
 
-    def results(self) -> dict[str, Any]:
-        """Return what the run came to."""
-        if not self.complete:
-            return super().results()
-        size, reason = self.choice
-        rows = [each.facts for each in self.compared.values()]
-        return super().results() | {"factors": size, "reason": reason, "numbers": rows}
-
     def advice(self, history: History) -> str | None:
         """Return what keeps the number of factors from being trusted."""
         size, reason = self.choice
@@ -191,6 +183,8 @@ class SourcesTask(Task):
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
+        if not self.complete:
+            return f"{self.n_fits} of {counted(len(self.plan), 'fit')}"
         n_times, n_species = self.compared[self.choice[0]].best.residuals.shape
         found = counted(self.choice[0], "factor")
         return f"{found} of {counted(n_species, 'species', 'species')} at {n_times:,} times"
