@@ -48,7 +48,7 @@ OBJECTS = {
         "zarr",
         "torch",
     ),  # as callers name them
-    *("rows", "concurrent", "mpi4py", "musical"),
+    *("rows", "concurrent", "mpi4py", "musical", "found"),
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),

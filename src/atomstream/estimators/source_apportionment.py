@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from atomstream.base.checks import RandomSource, check_count, generator
 from atomstream.base.progress import track
 from atomstream.domains.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
+from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import InputError
 
 NEAR_BEST = 1.01  # times the best Q: starts that come to the same end
 SAME = 0.9  # correlation of contributions of the same factor in two starts
-MAPPED_SHARE = 0.8  # of the bootstraps, from which a factor is steady (Norris et al. 2014)
 
 
 def find_sources(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.domains import sources
-from atomstream.estimators.source_apportionment import MAPPED_SHARE
+from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.looks import report
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, colour, empty, labelled, plain
 from atomstream.looks.look import FileCoder, Look
@@ -79,7 +79,7 @@ def factor_profiles(
     species: Sequence[str],
     *,
     ranges: Sequence[NDArray] | None = None,
-    units: str = "",
+    units: str | None = None,
 ) -> Figure:
     """Draw profiles: bars are concentrations, on a logarithmic scale, dots per cent of a species.
 
@@ -89,7 +89,7 @@ def factor_profiles(
     species : sequence of str
     ranges : pair of ndarrays of shape (n_factors, n_species), optional
         Lower and upper ends, such as ``low`` and ``high`` of `atomstream.sources.Ranges`.
-    units : str, default=""
+    units : str, optional
         Of the concentrations.
     """
     cents, places = sources.per_cent(profiles), np.arange(len(species))

@@ -13,6 +13,7 @@ from atomstream.domains.sources.species import SpeciesTable
 
 ROBUST = 4.0  # scaled residuals beyond it count linearly in the robust Q
 MAPPED = 0.6  # correlation of contributions from which a factor is mapped to another
+MAPPED_SHARE = 0.8  # of the bootstraps, from which a factor is steady (Norris et al. 2014)
 ENDS = (5, 95)  # per cent
 
 

@@ -14,6 +14,7 @@ from atomstream.base.checks import counted
 from atomstream.base.parameters import whole
 from atomstream.base.progress import track
 from atomstream.domains import sources
+from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.estimators import source_apportionment as apportionment
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.outputs import write_table
@@ -32,15 +33,15 @@ class SourcesSettings(checkpoints, Settings):
     ONE_INPUT = "Sources are found in one table"
     OTHER_FILES = ("uncertainty", "limits")
 
-    uncertainty: str = option(
-        "", "Table of the uncertainties of the concentrations, with the same dates and species."
+    uncertainty: str | None = option(
+        None, "Table of the uncertainties of the concentrations, with the same dates and species."
     )
     factors: str = option("3-8", "Numbers of factors to compare: 3-8, or 4,6,8, or both.")
     total: str | None = option(
         None, "Column of a total, such as the mass: left out of the fit, and explained by it."
     )
     limits: str | None = option(None, "Table with one row, the detection limits of species.")
-    units: str = option("", "Units of the concentrations, for pictures.")
+    units: str | None = option(None, "Units of the concentrations, for pictures.")
     drop: tuple[str, ...] = option((), "Columns to leave out.")
     strong: tuple[str, ...] = option((), "Species that are strong whatever their signal to noise.")
     weak: tuple[str, ...] = option((), "Species whose uncertainties count three times.")
@@ -178,7 +179,7 @@ class SourcesTask(Task):
     def advice(self, history: History) -> str | None:
         """Return what keeps the number of factors from being trusted."""
         size, reason = self.choice
-        steady = self.compared[size].facts["weakest_in_bootstraps"] >= apportionment.MAPPED_SHARE
+        steady = self.compared[size].facts["weakest_in_bootstraps"] >= MAPPED_SHARE
         return largest_tried(size, list(self.compared)) if steady else reason
 
     def headline(self) -> str:
