@@ -245,7 +245,7 @@ def test_arrays_on_disk_and_stacks_are_read_by_their_paths(stack, mode):
             again = VideoDictionary(2, batch_size=2, random_state=0).partial_fit(video)
             assert_array_equal(again.components_, wanted.components_)
     np.savez(folder / "two.npz", v=frames, w=frames)
-    with pytest.raises(InputError, match=r"has 2 arrays \(v, w\)"):
+    with pytest.raises(InputError, match=r"has 2 arrays of three axes or more \(v, w\)"):
         VideoDictionary(2, mode=mode).fit(folder / "two.npz")
 
 
