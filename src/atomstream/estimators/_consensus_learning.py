@@ -312,6 +312,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
 
     def _learn(self, steps: Iterator[_Step], n_batches: int | None) -> bool:
         """Make steps until the stream, the time or a callback ends; not the stream: return true."""
+        self._validate_params()  # before a limit of time is reckoned with
         begun, after, n_made, stopped = time.monotonic(), Notifier(self, n_batches), 0, False
         while not stopped:
             with Transaction(self):
