@@ -148,7 +148,7 @@ def resolve(argument: str, choice: Any, known: Mapping[str, Callable[[], Any]], 
             f"{argument} must be one of {', '.join(sorted(known))} "
             f"or a part with a method {need!r}, got {choice!r}."
         )
-    if need == "__call__":
+    if argument == "schedule":
         with suppress(ValueError):  # what is compiled may not say its arguments
             try:
                 signature(choice).bind(1, 1.0, 1.0)
