@@ -18,7 +18,7 @@ from templates import Section, environment, number
 ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
-    *("links", "forecasts", "etth2", "unmixing"),
+    *("links", "forecasts", "etth2", "traffic", "unmixing", "denoising"),
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
     *("rare-parts", "signatures", "coherence"),
     *("drift", "outliers", "entry-weights", "real-streams", "engine", "notes"),
@@ -47,6 +47,16 @@ def over_the_end(row: dict) -> tuple[float, float]:
     return row["ours"]["loss"] / min(end["losses"]), row["ours"]["seconds"] / end["seconds"]
 
 
+def gain(row: dict, name: str, other: str) -> float:
+    """Return the decibels by which one method is above another on a picture."""
+    return row[name]["psnr"] - row[other]["psnr"]
+
+
+def even_picture(name: str) -> bool:
+    """Return whether the number of a picture is even."""
+    return int(name.split()[-1]) % 2 == 0
+
+
 def middle(values: Iterable[float]) -> float:
     """Return the median of the numbers that are not NaN."""
     return median(value for value in values if not isnan(value))
@@ -68,8 +78,9 @@ def read(names: Iterable[str]) -> list[Section]:
     templates = environment(ROOT / "benchmarks/pages")
     templates.filters |= {"entries": entries, "over": over, "time_to": time_to, "seconds": seconds}
     templates.filters |= {"geometric": geometric_mean, "median": middle, "sides": sides}
-    templates.filters |= {"over_the_end": over_the_end}
+    templates.filters |= {"over_the_end": over_the_end, "gain": gain}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
+    templates.tests |= {"even_picture": even_picture}
     found = [Section(name, load) for name in names]
     for section in found:
         section.read(templates)

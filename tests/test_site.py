@@ -139,6 +139,7 @@ def test_pictures_of_pages_are_there_and_small_and_have_a_script():
 
 TABLES = (
     "coherence",
+    "denoising",
     "entry-weights",
     "etth2",
     "forecasts",
