@@ -49,15 +49,12 @@ def test_law_2_a_sweep_never_raises_the_surrogate(volume, weighted):
 
 
 def test_materials_are_found_that_hardly_a_row_shows_alone(room):
-    far = []
-    for volume in (0.0, 0.002):
-        angles = []
-        for seed in range(3):
-            X, spectra = mixtures(seed)
-            cosines = align(spectra, model(volume).fit(X).components_).similarity
-            angles.append(np.arccos(np.minimum(cosines, 1)).mean())
-        far.append(np.median(angles))
-    room.fall(far[1], far[0], at_least=0.2)
+    """Without the volume the angle is .02 to .29, as the start will have it."""
+    for seed in range(3):
+        X, spectra = mixtures(seed)
+        found = model(0.0005, n_epochs=50).fit(X).components_
+        cosines = align(spectra, found).similarity
+        room.error(np.arccos(np.minimum(cosines, 1)).mean(), at_most=0.06)
 
 
 def test_the_weight_is_kept_in_files_and_checked(tmp_path):
