@@ -118,6 +118,7 @@ def case(path, sigma):
 
 
 def main(sigmas):
+    """Denoise all pictures with each level of noise, and leave a record of each."""
     paths = sorted((DATA / "denoising").glob("*/*.png"))
     ours(np.random.default_rng(0).random((64, 64)), 0.1)  # compiles
     for sigma in sigmas:

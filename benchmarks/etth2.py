@@ -132,6 +132,7 @@ def windows(Y, waves, setting, horizon):
 
 
 def main(what):
+    """Leave the record of one step, or of windows."""
     began = time.perf_counter()
     Y, waves = rows()
     warnings.simplefilter("ignore")

@@ -194,16 +194,22 @@ def errors(found, clean):
     return {"rmse": float(np.sqrt((rows**2).mean())), "median": float(np.median(rows))}
 
 
-def study(make, share, seed, kept, huber_alone):
-    """Return the errors of all contenders, and seconds of a busy machine; some may be kept."""
-    from atomstream import OnlineNMF
-
+def contaminated(make, share, seed):
+    """Return clean rows, the same with dense noise, with outliers too, and the true atoms."""
     rng = np.random.default_rng(seed)
     clean, atoms, amplitude, cap, noise = make(N_ROWS + N_UNSEEN, rng)
     plain = clean + rng.normal(0, noise, clean.shape)
     wrong = rng.random(clean.shape) < share
     X = np.clip(plain + wrong * rng.uniform(-amplitude, amplitude, clean.shape), FLOOR, cap)
-    plain, rank, truth = np.clip(plain, FLOOR, cap), len(atoms), clean[N_ROWS:]
+    return clean, np.clip(plain, FLOOR, cap), X, atoms
+
+
+def study(make, share, seed, kept, huber_alone):
+    """Return the errors of all contenders, and seconds of a busy machine; some may be kept."""
+    from atomstream import OnlineNMF
+
+    clean, plain, X, atoms = contaminated(make, share, seed)
+    rank, truth = len(atoms), clean[N_ROWS:]
     report = dict(kept)  # what another commit has measured on the same rows
 
     def note(name, began, found):
@@ -211,6 +217,7 @@ def study(make, share, seed, kept, huber_alone):
         print(name, {key: round(value, 2) for key, value in report[name].items()}, flush=True)
 
     def run_huber():
+        """Note batch Huber, run to its end."""
         began = time.perf_counter()
         found, n_rounds = huber_atoms(X[:N_ROWS], rank, 0.7 * clean.std())
         holder = OnlineNMF.from_components(found, loss="trimmed")

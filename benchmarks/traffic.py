@@ -126,6 +126,7 @@ def case(city, seed, whole_days=False):
 
 
 def main(cities):
+    """Complete the tensors of these cities, and leave a record of each."""
     warnings.simplefilter("ignore")
     for city in cities:
         began = time.perf_counter()

@@ -168,6 +168,7 @@ def told(atoms, members, X=None, shares=None):
 
 
 def main():
+    """Unmix Samson and the simulated cubes, and leave the record."""
     file = scipy.io.loadmat(DATA / "unmixing/Samson.mat")
     members, shares = file["GT"].astype(float), file["S_GT"].astype(float)
     raw = file["Y"].T.astype(float)

@@ -156,8 +156,8 @@ def part(name: str, kind: type | str, *, optional: bool = False) -> Field:
     """
 
     def fits(value: Any, sizes: Sizes) -> bool:
+        """Whether the value is such an object, and its own fields agree with the sizes."""
         good = hasattr(value, kind) if isinstance(kind, str) else isinstance(value, kind)
-        # Its own fields have to agree with the sizes that are known here.
         if good:
             check_saved(value, **sizes)
         return good

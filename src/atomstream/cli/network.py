@@ -100,6 +100,7 @@ def denoise(
     record = _opened(run)
 
     def ranked() -> dict[str, Any]:
+        """Return the facts of the ranking, which is written to its file."""
         network = _network(record, edges, reading)
         place = place_of_pairs(out, record, f"{pairs}.csv", edges)
         how = {"n_steps": steps, "random_state": seed}

@@ -69,7 +69,6 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         n_batches: int | None = None,
         horizon: float = np.inf,
         column: str | None = None,
-        n_epochs: None = None,
         engine: Any = None,
         slots: int | None = None,
         rounds: Any = None,
@@ -84,6 +83,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         Parameters
         ----------
         batches : iterable of array-likes of shape (n_samples, n_features), or of pairs
+            They come once; ``fit(streams.OnDisk(rows))`` makes passes over rows on disk.
             A pair (X, sample_weight), a tuple, is a batch with weights; a list of one array, as
             loaders of torch yield, is a batch.
         n_batches : int, optional
@@ -95,8 +95,6 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             outweighing what comes.
         column : str, optional
             Where batches are mappings, the key of the rows.
-        n_epochs : None
-            A stream comes once; ``fit(streams.OnDisk(rows))`` makes passes over rows on disk.
         engine : None, str, Executor, dask.distributed.Client or Engine, optional
             Where rounds over `atomstream.cluster.shards` run: None is this process.
         slots : int, optional
@@ -108,8 +106,6 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         checkpoint : Checkpoint, optional
             What keeps model and position after each round; learning goes on from there.
         """
-        if n_epochs is not None:
-            raise TypeError("A stream comes once; for n_epochs call fit(streams.OnDisk(rows)).")
         if are_shards(batches):
             from atomstream.estimators._slots import fit_shards
 

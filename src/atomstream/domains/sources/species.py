@@ -125,8 +125,8 @@ class SpeciesTable:
             if wrong.any():
                 row, column = np.argwhere(wrong)[0]
                 raise InputError(
-                    f"The {what} of {self.species[column]!r} at {self.dates[row]} in {self.source} "
-                    f"is {entries[row, column]:g}; needed is {needed}."
+                    f"The {what} of {self.species[column]!r} at {self.dates[row]} for "
+                    f"{self.source} is {entries[row, column]:g}; needed is {needed}."
                 )
         steps = np.diff(self.dates)
         back = np.flatnonzero(~(steps > np.zeros((), steps.dtype)))
