@@ -38,8 +38,8 @@ def walk(rows, state, regions, penalty, total, damping, constant, tol):  # type:
         all atoms share one region.
     penalty : (l1, l2, low, high)
         Penalty and set of the codes.
-    total : float, optional
-        Sum of each code, which is on a simplex then; a walk with None does without its kernel.
+    total : float
+        Sum of each code, which is on a simplex then; 0 for none.
     damping : float
         What is added to the diagonal of A.
     constant : float
@@ -128,14 +128,15 @@ def _code(codes, W, V, energy, penalty, total):  # type: ignore[no-untyped-def]
     lengths, none, sizes[0] = np.empty(k), np.zeros(k), energy
     for i in range(k):
         linear[0, i], lengths[i] = V[i, V.shape[1] - 1], np.sqrt(gram[i, i])
-    if total is None:  # numba compiles the branch that is taken alone
-        codes[:] = min(max(0.0, penalty[2]), penalty[3])
-        problem = (gram, penalty, (lengths, none, 0.0, 0.0))
-        active_set.encode(codes, residual, (linear, sizes), problem, EXACT, (MAX_ROUNDS, EPS))
-    else:
+    limits = (np.int64(MAX_ROUNDS), EPS)  # a literal would be compiled for apart
+    if total > 0:
         codes[:] = total / k
         model = (gram, (penalty[0], penalty[1], total))
-        simplex.encode(codes, residual, (linear, sizes), model, EXACT, (MAX_ROUNDS, EPS))
+        simplex.encode(codes, residual, (linear, sizes), model, EXACT, limits)
+    else:
+        codes[:] = min(max(0.0, penalty[2]), penalty[3])
+        problem = (gram, penalty, (lengths, none, 0.0, 0.0))
+        active_set.encode(codes, residual, (linear, sizes), problem, EXACT, limits)
     h = codes[0]
     value = 0.5 * energy + penalty[0] * np.abs(h).sum() + 0.5 * penalty[1] * (h * h).sum()
     for i in range(k):

@@ -4,7 +4,7 @@ import numpy as np
 
 from atomstream._kernels.cholesky import append, drop, solve_transposed
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.support import combine
+from atomstream._kernels.support import combine, copy
 
 DEPENDENT = 1e-6  # part of an atom's square that must be new for it to join the others
 NOTHING = 1e-7  # of the length of a sample: what the atoms explain of the remainder ends here
@@ -44,8 +44,8 @@ def pursue(codes, linear, energy, gram, limits):  # type: ignore[no-untyped-def]
         if gram[k, k] > 0:
             scales[k] = 1 / np.sqrt(gram[k, k])
     for i in range(len(codes)):
-        slope[:] = linear[i]
-        scale[:] = scales
+        copy(slope, linear[i])
+        copy(scale, scales)
         size, enough = 0, NOTHING * np.sqrt(energy[i])
         for _ in range(2 * most):
             pick, gain = _largest(slope, scale, nonnegative)
@@ -60,7 +60,7 @@ def pursue(codes, linear, energy, gram, limits):  # type: ignore[no-untyped-def]
             if renewed:
                 for a in range(size):
                     weights[a] = -values[a]
-                slope[:] = linear[i]
+                copy(slope, linear[i])
                 combine(slope, gram, face[1], weights, size)
         codes[i] = 0.0
         for a in range(size):
@@ -113,7 +113,7 @@ def _fit(face, size, n_known, linear, nonnegative):  # type: ignore[no-untyped-d
             for b in range(a):
                 total -= row[b] * half[b]
             half[a] = total * row[a]
-        goal[:size] = half[:size]
+        copy(goal[:size], half)
         solve_transposed(factor, size, goal)
         length, blocked = 1.0, -1
         if nonnegative:

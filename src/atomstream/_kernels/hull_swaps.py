@@ -7,6 +7,7 @@ import numpy as np
 
 from atomstream._kernels.compile import part
 from atomstream._kernels.hull_weights import NONE, invert_face, settle, slope_of, surrogate
+from atomstream._kernels.support import copy
 
 SAFE = 1 - 1e-6  # of a bound, for rounding
 
@@ -128,10 +129,9 @@ def _bounds(relaxed, A, K, wider, atoms, old, faces):  # type: ignore[no-untyped
 
 @part
 def _copy(target, source):  # type: ignore[no-untyped-def]
-    """Copy a matrix; numba's own way brings a message about shapes, which takes long to compile."""
+    """Copy a matrix."""
     for i in range(len(target)):
-        for j in range(target.shape[1]):
-            target[i, j] = source[i, j]
+        copy(target[i], source[i])
 
 
 @part

@@ -107,7 +107,8 @@ def _atom(j, W, V, A, C, K, places):  # type: ignore[no-untyped-def]
     sizes = np.empty(1)
     sizes[0] = scale
     samples, problem = (linear, sizes), (gram, (0.0, 0.0, 1.0))
-    simplex.encode(now, residual, samples, problem, (0.0, 1e-11), (MAX_ROUNDS, EPS))
+    limits = (np.int64(MAX_ROUNDS), EPS)  # a literal would be compiled for apart
+    simplex.encode(now, residual, samples, problem, (0.0, 1e-11), limits)
     gain = 0.0  # what rounding may spoil is left undone
     for a in range(size):
         change = now[0, a] - before[0, a]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from atomstream._kernels.compile import kernel
+from atomstream._kernels.support import copy
 from atomstream._kernels.uniform import uniform
 from atomstream._kernels.walk import drawn
 
@@ -65,4 +66,4 @@ def pivot(source, state, found, thin, walk, tree, lists):  # type: ignore[no-unt
         for sample in range(size):
             found[start + sample] = grown[:, sample]
     if len(found) > 0:
-        state[:] = found[-1]
+        copy(state, found[-1])

@@ -4,6 +4,7 @@ import numpy as np
 
 from atomstream._kernels.cholesky import append, solve
 from atomstream._kernels.compile import inlined, kernel
+from atomstream._kernels.support import copy
 
 DEPENDENT = 1e-8  # part of an atom's square that must be new for it to join the others
 
@@ -45,7 +46,7 @@ def pursue(codes, samples, mask, products, atoms, goals, most):  # type: ignore[
             view, sign = _listed(listed, known, mask[i])
         for f in range(n_features):
             error += sample[f] * sample[f]
-        slope[:] = linear[i]
+        copy(slope, linear[i])
         enough = max(goals[i], DEPENDENT * DEPENDENT * error)
         while size < most and error > enough:
             pick = _lacking(slope, scale)
@@ -91,7 +92,7 @@ def _products(met, pick, gram, columns, view, sign):  # type: ignore[no-untyped-
     """Write the products of an atom with all on the features observed, by those that are fewer."""
     listed, n = view
     if sign < 0:
-        met[:] = gram[pick]
+        copy(met, gram[pick])
     else:
         met[:] = 0.0
     for a in range(n):
@@ -121,8 +122,8 @@ def _refit(face, size, products, samples, met, rows):  # type: ignore[no-untyped
     for b in range(size):
         values[b] = linear[support[b]]
     solve(factor, size, values)
-    rest[:] = sample
-    slope[:] = linear
+    copy(rest, sample)
+    copy(slope, linear)
     for b in range(size):
         value, row, shared = values[b], rows[support[b]], met[b]
         for f in range(rest.size):

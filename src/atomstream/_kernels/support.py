@@ -22,6 +22,13 @@ def scales(gram, l2):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def copy(target, source):  # type: ignore[no-untyped-def]
+    """Copy a vector; numba's own way brings a message about shapes, which takes long to compile."""
+    for k in range(target.size):
+        target[k] = source[k]
+
+
+@inlined
 def noise(sample):  # type: ignore[no-untyped-def]
     """Return what rounding can make of a slope over the length of its atom."""
     return 8 * sample[2] * np.sqrt(sample[1])

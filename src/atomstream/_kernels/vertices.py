@@ -3,6 +3,7 @@
 import numpy as np
 
 from atomstream._kernels.compile import kernel, part
+from atomstream._kernels.support import copy
 
 RIGHT = 1e-9  # what a multiplier may be beyond its bounds
 # Directions and slopes that are shorter, relative to what they are made of, are none.
@@ -147,7 +148,8 @@ def _release(worst, active, inactive, side, multiplier, n_entries):  # type: ign
     inactive[left] = True
     if left < n_entries:
         side[left] = 1.0 if multiplier > 0 else -1.0
-    active[worst:-1] = active[worst + 1 :].copy()
+    for place in range(worst, len(active) - 1):
+        active[place] = active[place + 1]
 
 
 @part
@@ -156,7 +158,7 @@ def _append(constraint, atoms, basis, triangle, place):  # type: ignore[no-untyp
     r, d = atoms.shape
     normal = np.zeros(r)
     if constraint < d:
-        normal[:] = atoms[:, constraint]
+        copy(normal, atoms[:, constraint])
     else:
         normal[constraint - d] = 1.0
     triangle[:place, place] = 0.0
@@ -166,4 +168,4 @@ def _append(constraint, atoms, basis, triangle, place):  # type: ignore[no-untyp
         triangle[:place, place] += inner
     length = np.sqrt(normal @ normal)
     triangle[place, place] = length
-    basis[place] = normal / length
+    copy(basis[place], normal / length)

@@ -62,7 +62,7 @@ def pursue(
 
     codes = np.empty((len(X), len(dictionary)))
     goals = np.broadcast_to(np.asarray(goals, float), len(X))
-    rows = np.ascontiguousarray(dictionary, dtype=np.float64)
+    rows = np.array(dictionary, dtype=np.float64, order="C")
     atoms, gram = (rows, np.ascontiguousarray(rows.T)), rows @ rows.T
     # As many independent atoms as there are features leave no remainder.
     most = min(most, len(rows), X.shape[1])

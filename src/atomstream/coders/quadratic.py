@@ -233,7 +233,8 @@ def _on_own_intervals(
 def _on_intervals(
     penalty: Penalty, form: _Form, accuracy: Accuracy, limits: _Limits, gram: NDArray
 ) -> Solver:
-    problem = (gram, form[:4], tuple(DualBound.of(gram, penalty)))
+    # Kernels are compiled once more for arrays in another order.
+    problem = (np.ascontiguousarray(gram), form[:4], tuple(DualBound.of(gram, penalty)))
     nearest = min(max(0.0, form[2]), form[3])  # to zero
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:

@@ -263,7 +263,7 @@ class SparseProducts(Products):
 
     def __init__(self, X: sp.csr_array, atoms: NDArray, loss: Loss) -> None:
         self._X, self._atoms, self._loss = X, atoms, loss
-        self._columns = np.ascontiguousarray(atoms.T)
+        self._columns = np.array(atoms.T, order="C")
         self._totals = atoms.sum(axis=1)
 
     def of(self, rows: NDArray | slice) -> SparseProducts:

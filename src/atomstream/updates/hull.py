@@ -206,7 +206,7 @@ class RowWise:
             (W, K, memory.gram.copy(), C, source),
             regions,
             (l1, l2, low, high),
-            total if total > 0 else None,
+            total,
             self.updater.damping,
             float(memory.constant),
             self.gap,

@@ -262,6 +262,9 @@ def _checked_matrix(matrix: Any) -> Any:
     if not matrix.nnz:
         raise ValueError("The network has no edges.")
     matrix.sort_indices()
+    # Kernels are compiled once more for indices of another width.
+    index = sp.get_index_dtype(maxval=max(matrix.nnz, matrix.shape[0]))
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
     return matrix
 
 
