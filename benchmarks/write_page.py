@@ -20,7 +20,7 @@ SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
     *("links", "forecasts", "etth2", "traffic", "unmixing", "denoising"),
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
-    *("rare-parts", "signatures", "coherence"),
+    *("rare-parts", "signatures", "sources", "coherence"),
     *("drift", "outliers", "entry-weights", "real-streams", "engine", "notes"),
 )
 CHARTS = "measured"  # the template of the page of charts

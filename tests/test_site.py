@@ -147,6 +147,7 @@ TABLES = (
     "outliers",
     "rare-parts",
     "signatures",
+    "sources",
     "traffic",
     "unmixing",
 )  # records that the page shows as tables alone
