@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.matrices import Matrix, checked_numbers
+from atomstream.base import Matrix, checked_numbers
 
 __all__ = ["CubeRows", "OnDisk", "batches", "patches", "windows"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from atomstream.base.progress import compiling, shown_by, signals_handled
+from atomstream.base import compiling, shown_by, signals_handled
 from atomstream.exceptions import IncompatiblePartsError, InputError, ModelFileError
 
 __all__ = ["main"]
@@ -78,7 +78,7 @@ def _answer(arguments: Sequence[str] | None) -> int:
 
 
 def _complain(as_json: bool, sentence: str, code: int) -> int:
-    from atomstream.base.checks import printable  # here, for it loads NumPy
+    from atomstream.base import printable  # here, for it loads NumPy
 
     # One line, whatever the text holds: logs and scripts read lines.
     line = printable(" ".join(sentence.split()))

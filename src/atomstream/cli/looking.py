@@ -11,9 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-from atomstream.base.checks import counted, printable
-from atomstream.base.extras import library
-from atomstream.base.progress import track
+from atomstream.base import counted, library, printable, track
 from atomstream.cli.options import as_json, path_option, run_argument, warn
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file

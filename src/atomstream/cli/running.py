@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from atomstream.base.checks import counted, plural
+from atomstream.base import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT

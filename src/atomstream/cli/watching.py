@@ -16,7 +16,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from atomstream.base.checks import counted, printable
+from atomstream.base import counted, printable
 from atomstream.cli.looking import table_lines
 from atomstream.cli.options import path_option, run_argument
 from atomstream.io.files import whole_file

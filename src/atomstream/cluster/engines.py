@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import atomstream
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.exceptions import DataWarning, EngineError
 
 START_LIMIT = 300.0  # seconds in which the first worker of this machine must have started

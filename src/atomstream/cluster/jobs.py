@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count, generator
+from atomstream.base import check_count, generator
 from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import done
 from atomstream.cluster.rounds import Job, Span

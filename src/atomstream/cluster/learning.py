@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from atomstream.base.checks import check_count
+from atomstream.base import check_count
 from atomstream.cluster.engines import Engine, Pool, check_alike, opened
 from atomstream.cluster.gathering import ROUND_LIMIT, Gathering, prepare
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport, RowRanges, plan

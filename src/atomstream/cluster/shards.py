@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, overload
 
 import numpy as np
 
-from atomstream.base.checks import check_count, counted
+from atomstream.base import check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
 from atomstream.io.files import Place, Storage, Window, found, place_of, version_of
 from atomstream.io.images import Pictures

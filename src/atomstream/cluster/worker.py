@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.matrices import stacked
+from atomstream.base import stacked
 from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Job, RowRanges, ShardCursor, Span
 from atomstream.cluster.shards import Shard, Shards

@@ -15,9 +15,7 @@ from atomstream.coders.quadratic import ActiveSet
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.penalties.base import Penalty
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Objective
+from atomstream.problem import Accuracy, Batch, Objective
 
 
 @dataclass(frozen=True)

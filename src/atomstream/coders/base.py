@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.parameters import Part
 from atomstream.dictionaries.base import Dictionary
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Accuracy, Batch, Needs, Objective
 
 
 class Codes(NamedTuple):

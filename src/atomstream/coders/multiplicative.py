@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.parallel import over_rows
+from atomstream.base import over_rows
 from atomstream.base.parameters import whole
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.newton import polish
@@ -16,9 +16,7 @@ from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.coders.vertex import has_vertices, to_vertices
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty, kernel_form
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Accuracy, Batch, Needs, Objective
 from atomstream.problem.products import DenseProducts, products
 
 ROUGH = (5, 3, 1e-2)  # rounds, Newton steps and gap of codes under robust losses, while learning

@@ -14,9 +14,7 @@ from atomstream.coders.certificates import DualBound, duality_gap
 from atomstream.coders.quadratic import Solver, code_by_blocks
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import TINY, Penalty
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Accuracy, Batch, Needs, Objective
 
 
 @dataclass(frozen=True)

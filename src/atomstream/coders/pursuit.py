@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.parallel import over_rows
+from atomstream.base import over_rows
 from atomstream.coders.base import Coder, Codes
 from atomstream.dictionaries.base import Dictionary
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Accuracy, Batch, Needs, Objective
 
 ROWS = 64  # coded in one compiled call, which no interrupt can end
 

@@ -11,16 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from atomstream.base.matrices import Matrix
-from atomstream.base.parallel import over_rows
+from atomstream.base import Matrix, over_rows
 from atomstream.base.parameters import whole
 from atomstream.coders.base import Coder, Codes
 from atomstream.coders.certificates import DualBound
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty, kernel_form
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Accuracy, Batch, Needs, Objective
 
 _Form = tuple[float, float, float, float, float, float]  # of a penalty, as `kernel_form` gives it
 _Limits = tuple[int, int, float]  # sweeps, rounds, relative rounding of the products

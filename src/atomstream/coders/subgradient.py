@@ -8,17 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.parallel import over_rows
+from atomstream.base import over_rows
 from atomstream.base.parameters import one_of, whole
-from atomstream.coders.base import Coder, Codes
-from atomstream.coders.multiplicative import Multiplicative
+from atomstream.coders import Coder, Codes, Multiplicative
 from atomstream.coders.newton import polish
 from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Accuracy, Batch, Needs, Objective
 from atomstream.problem.products import Products, products
 
 PROMISED = 0.01  # alpha of Armijo's rule: this share of what the gradient promises must come true

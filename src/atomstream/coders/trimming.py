@@ -9,17 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.parallel import over_rows
+from atomstream.base import over_rows
 from atomstream.base.parameters import whole
-from atomstream.coders.base import Coder, Codes
-from atomstream.coders.projected_gradient import ProjectedGradient
-from atomstream.coders.quadratic import ActiveSet
+from atomstream.coders import ActiveSet, Coder, Codes, ProjectedGradient
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Squared, robust_scales
 from atomstream.penalties.base import kernel_form
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Accuracy, Batch, Needs, Objective
 
 ROUGH = Accuracy(violation=1e-2)  # of the codes that only say which entries are outliers
 FALL = 0.7  # of the floor, from one reweighting to the next

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.matrices import Matrix
+from atomstream.base import Matrix
 from atomstream.dictionaries.low_rank import Sums
 
 TILE = 8  # rows that BLAS kernels handle together

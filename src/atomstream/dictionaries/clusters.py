@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 
-from atomstream.base.matrices import unit
+from atomstream.base import unit
 
 NEAREST = 0.3  # share of the replicates whose nearest atoms say how dense it is around one
 # Mean distance to them of an atom of length one beyond which it is left out.

@@ -19,12 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import Matrix
 from atomstream.base.fields import array, each
-from atomstream.base.matrices import Matrix
 from atomstream.dictionaries.base import same_in_any_company
 from atomstream.dictionaries.low_rank import LowRank, Sums
-from atomstream.penalties.ball import NonnegativeBall, UnitBall
-from atomstream.penalties.base import Penalty
+from atomstream.penalties import NonnegativeBall, Penalty, UnitBall
 
 POWER_ITERATIONS = 20  # of power iterations towards the nearest rank-one tensor
 

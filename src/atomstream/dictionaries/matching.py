@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
-from atomstream.base.matrices import unit
+from atomstream.base import counted, unit
 
 
 @dataclass(frozen=True)

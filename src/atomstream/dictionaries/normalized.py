@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.columns import Columns
+from atomstream.base import Columns
 from atomstream.base.fields import array, number, one_of, part
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty

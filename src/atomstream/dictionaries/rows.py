@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import Matrix
 from atomstream.base.fields import array, number
-from atomstream.base.matrices import Matrix
 from atomstream.dictionaries.base import LEFT, same_in_any_company
 from atomstream.dictionaries.low_rank import LARGE, Sums
 from atomstream.penalties.base import Penalty

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.extras import library
-from atomstream.base.matrices import Matrix, Samples
+from atomstream.base import Matrix, Samples, library
 
 __all__ = ["Axes"]
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.matrices import of_sum_one, unit
+from atomstream.base import of_sum_one, unit
 from atomstream.dictionaries.clusters import cluster
 from atomstream.estimators._intervals import interval
 

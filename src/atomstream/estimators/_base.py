@@ -9,12 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.checks import RandomSource, generator
-from atomstream.base.machine import check_memory
-from atomstream.base.matrices import Samples
-from atomstream.base.parallel import one_blas_thread
-from atomstream.dictionaries.base import Dictionary
-from atomstream.dictionaries.rows import Rows
+from atomstream.base import RandomSource, Samples, check_memory, generator, one_blas_thread
+from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
@@ -25,8 +21,7 @@ from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary, inside
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
-from atomstream.problem.batch import Batch, joined
-from atomstream.problem.clock import Clock
+from atomstream.problem import Batch, Clock, joined
 
 PASSES = 10  # before the rounds over all rows
 

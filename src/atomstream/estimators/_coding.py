@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base import Matrix, Samples, checked_numbers
 from atomstream.base.fields import Field, part
-from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.coders import Codes
 from atomstream.estimators import _given
 from atomstream.estimators._estimator import Estimator, view
@@ -27,7 +27,7 @@ from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
 from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.learner import Learner
-from atomstream.problem.batch import Batch
+from atomstream.problem import Batch
 
 # Times the largest observed entry: what is filled in beyond that is no prediction.
 MAX_FILL_FACTOR = 10.0

@@ -16,9 +16,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.base.bootstrap import RowDraws
-from atomstream.base.checks import RandomSource, counted, generator
-from atomstream.base.matrices import Samples
+from atomstream.base import RandomSource, RowDraws, Samples, counted, generator
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._estimator import Estimator, estimator

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.estimators._validation import check_lengths, check_matrix
 from atomstream.penalties.base import TINY
-from atomstream.problem.batch import Batch
+from atomstream.problem import Batch
 from atomstream.updates.reseeding import starting_atoms
 
 

@@ -15,16 +15,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.base.bootstrap import RowDraws
+from atomstream.base import RowDraws, one_blas_thread, stacked
 from atomstream.base.fields import array, count, each, part
-from atomstream.base.matrices import stacked
-from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._hidden_entries import hidden_errors, hidden_parts, mean_errors
 from atomstream.loop.algorithm import Algorithm
-from atomstream.problem.batch import Batch
+from atomstream.problem import Batch
 
 MAX_HELD_ROWS = 1000  # rows kept to judge by
 BOOTSTRAP_ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap

@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.matrices import Samples
+from atomstream.base import Samples
 from atomstream.estimators._coding import Coding
 from atomstream.estimators._given import EntryWeights, check_weighs_entries, with_nan_where_masked
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._validation import check_observed, check_weights
-from atomstream.problem.batch import Batch
+from atomstream.problem import Batch
 from atomstream.watch.diagnostics import SampleReport, stationarity
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.extras import library
-from atomstream.base.matrices import checked_numbers
+from atomstream.base import checked_numbers, library
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Entrywise, Squared
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.loop.algorithm import Algorithm
 from atomstream.penalties.base import weakened
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
+from atomstream.problem import Accuracy, Batch
 
 # Of the mean: what a column of zeros is predicted with where a loss needs more.
 MIN_PREDICTION = 1e-9

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource, generator
+from atomstream.base import RandomSource, generator
 from atomstream.base.fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import blame

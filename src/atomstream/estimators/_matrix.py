@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.fixed import are_fixed, fixed_atoms
-from atomstream.base.matrices import Matrix, Samples
+from atomstream.base import Matrix, Samples, are_fixed, fixed_atoms
 from atomstream.coders import Auto
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
@@ -22,8 +21,7 @@ from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import explainer_for
 from atomstream.loop.scaling import Scaling, dominance
 from atomstream.memory.gram import Aggregates
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Objective
+from atomstream.problem import Batch, Objective
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource, check_count
-from atomstream.base.progress import track
+from atomstream.base import RandomSource, check_count, track
 from atomstream.domains.networks.edge_means import EdgeMeans, distinct
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network

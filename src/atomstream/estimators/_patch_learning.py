@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource, check_count
+from atomstream.base import RandomSource, check_count
 from atomstream.base.fields import count, each, part
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.reconstruction import check_stride, split_means

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count
+from atomstream.base import check_count
 from atomstream.dictionaries.hulls import Hulls, NamedRows, alike
-from atomstream.problem.batch import Batch, joined
+from atomstream.problem import Batch, joined
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import check_count, counted
-from atomstream.base.matrices import Samples
+from atomstream.base import Samples, check_count, counted
 from atomstream.domains.series.frames import Table
 from atomstream.domains.series.head import Head
 from atomstream.domains.series.head_state import HeadState

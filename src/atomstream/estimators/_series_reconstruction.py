@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.progress import track
+from atomstream.base import track
 from atomstream.domains.series.frames import Table, check_series, nonnegative_table
 from atomstream.domains.series.levels import Levels
 from atomstream.estimators._learner_inside import LearnerInside

@@ -8,7 +8,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.matrices import Samples
+from atomstream.base import Samples
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._given import as_stream, rows_and_weights
@@ -17,7 +17,7 @@ from atomstream.estimators._validation import check_observed, check_weights, cut
 from atomstream.loop.learner import Learner
 from atomstream.loop.online import Progress
 from atomstream.loop.settling import MAX_ROUNDS
-from atomstream.problem.batch import Batch
+from atomstream.problem import Batch
 from atomstream.streams import OnDisk
 
 SETTLING_ROWS = 4096  # rows that are coded at a time in a round

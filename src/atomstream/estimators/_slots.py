@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from atomstream.base.checks import generator
+from atomstream.base import generator
 from atomstream.cluster.learning import RoundDriver
 from atomstream.cluster.rounds import Rounds
 from atomstream.cluster.shards import Shards
@@ -20,7 +20,7 @@ from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.loop.explaining import CodingOptions
 from atomstream.loop.merging import SerialResult, SlotResult, check_additive
 from atomstream.loop.online import Progress
-from atomstream.problem.batch import Batch
+from atomstream.problem import Batch
 
 
 def fit_shards(

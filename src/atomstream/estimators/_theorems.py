@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any, Self, TypeVar, cast
 
-from atomstream.base.checks import check_count, check_number
+from atomstream.base import check_count, check_number
 from atomstream.coders.auto import Auto
 from atomstream.coders.tolerances import RootTolerance
-from atomstream.penalties.ball import NormBall
-from atomstream.penalties.base import Penalty
-from atomstream.penalties.interval import Box
+from atomstream.penalties import Box, NormBall, Penalty
 from atomstream.schedules import check_conditions
 
 ModelT = TypeVar("ModelT")

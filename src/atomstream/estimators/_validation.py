@@ -14,15 +14,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from atomstream.base.fixed import fixed_atoms
-from atomstream.base.matrices import Matrix, checked_numbers
+from atomstream.base import Matrix, checked_numbers, fixed_atoms
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.loop.settling import MAX_ROUNDS, leaves_nothing
 from atomstream.losses import Loss
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Objective
+from atomstream.problem import Batch, Objective
 from atomstream.schedules import Constant, Schedule, check_conditions
 
 

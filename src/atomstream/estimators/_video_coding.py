@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.estimators._calls import blame
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.io.video import as_array, as_frames, pixel_courses

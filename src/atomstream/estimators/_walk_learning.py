@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import RandomSource, generator
+from atomstream.base import RandomSource, generator
 from atomstream.base.fields import array, count, number, one_of, part
 from atomstream.domains.walks.states import StateIndex, check_weights_of
 from atomstream.estimators._calls import Transaction

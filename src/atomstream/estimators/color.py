@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource
+from atomstream.base import RandomSource
 from atomstream.domains.images.classifiers import ConvolutionalClassifier, PatchClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white

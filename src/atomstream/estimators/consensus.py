@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base import Samples
 from atomstream.base.fields import part
-from atomstream.base.matrices import Samples
 from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary

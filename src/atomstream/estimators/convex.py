@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource, counted
-from atomstream.base.matrices import Samples
+from atomstream.base import RandomSource, Samples, counted
 from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators import _parameters, registry
 from atomstream.estimators._base import OnlineDictionary
@@ -32,8 +31,7 @@ from atomstream.loop.explaining import Whole
 from atomstream.loop.learner import Learner
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Objective
+from atomstream.problem import Batch, Objective
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 from atomstream.watch.diagnostics import relative_move
 

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource
+from atomstream.base import Matrix, RandomSource, Samples, checked_numbers
 from atomstream.base.fields import number
-from atomstream.base.matrices import Matrix, Samples, checked_numbers
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors import Axes
 from atomstream.estimators import _cp_loadings, _parameters, registry
@@ -26,8 +25,7 @@ from atomstream.loop.learner import Learner
 from atomstream.losses import Squared
 from atomstream.penalties.ball import NormBall
 from atomstream.penalties.base import Penalty, project
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Objective
+from atomstream.problem import Batch, Objective
 from atomstream.updates.loadings import LoadingSweep
 from atomstream.updates.reseeding import Reseeding
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from atomstream.base.checks import RandomSource
+from atomstream.base import RandomSource
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization

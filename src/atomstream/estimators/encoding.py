@@ -10,20 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from atomstream.base.checks import check_count, check_number
-from atomstream.base.matrices import Samples, checked_numbers
+from atomstream.base import Samples, check_count, check_number, checked_numbers
 from atomstream.base.parameters import THREADS
 from atomstream.coders import Coder, Codes
-from atomstream.dictionaries.base import Dictionary
-from atomstream.dictionaries.rows import Rows
+from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators._validation import NotConvergedWarning, check_lengths
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
 from atomstream.losses import Squared
-from atomstream.penalties.interval import Free
-from atomstream.penalties.top import TopK
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Objective
+from atomstream.penalties import Free, TopK
+from atomstream.problem import Accuracy, Batch, Objective
 
 GAPS = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-9}
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.base.checks import RandomSource, check_count
-from atomstream.base.progress import track
+from atomstream.base import RandomSource, check_count, track
 from atomstream.domains.series.head import Head, HeadPlan
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import Levels, rms

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.progress import track
+from atomstream.base import track
 from atomstream.domains.images.pixels import (
     as_image,
     check_white,

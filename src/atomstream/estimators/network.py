@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource, check_count, counted
+from atomstream.base import RandomSource, check_count, counted
 from atomstream.base.fields import array, count, part
 from atomstream.cluster.rounds import Rounds
 from atomstream.domains.networks.edge_means import distinct

@@ -13,17 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count, generator
-from atomstream.base.matrices import Samples
-from atomstream.base.parallel import one_blas_thread
+from atomstream.base import Samples, check_count, generator, one_blas_thread
 from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators._validation import check_X
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.memory.gram import Aggregates
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
+from atomstream.problem import Accuracy, Batch
 
 EXACT = Accuracy(gap=1e-9)
 # Of all entries: tensors in memory with fewer that are not 0 are swept by those alone.

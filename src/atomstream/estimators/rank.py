@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from atomstream.base.checks import RandomSource, check_count, generator
-from atomstream.base.matrices import Samples, checked_numbers
+from atomstream.base import RandomSource, Samples, check_count, checked_numbers, generator
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network, regions_of
 from atomstream.estimators._given import are_shards, check_no_shards

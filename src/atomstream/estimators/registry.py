@@ -15,7 +15,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from atomstream import coders, losses, schedules
-from atomstream.base.fixed import Fixed
+from atomstream.base import Fixed
 from atomstream.base.registered import part_of
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
 from atomstream.penalties.ball import NonnegativeBall, UnitBall, UnitSphere
@@ -23,10 +23,7 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
-from atomstream.updates.base import Updater
-from atomstream.updates.block_coordinate import BlockCoordinate
-from atomstream.updates.majorise import Majorise
-from atomstream.updates.subgradient import SubgradientStep
+from atomstream.updates import BlockCoordinate, Majorise, SubgradientStep, Updater
 
 # A choice is a name or the part itself.
 CoderChoice: TypeAlias = str | coders.Coder

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import RandomSource, check_count, counted
+from atomstream.base import RandomSource, Samples, check_count, counted
 from atomstream.base.fields import array, count, field_names, part
-from atomstream.base.matrices import Samples
 from atomstream.domains.series.frames import Form, Table, check_series, labels_on, n_shared
 from atomstream.domains.series.head import Head
 from atomstream.domains.series.head_state import HeadState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from atomstream.base.checks import RandomSource
+from atomstream.base import RandomSource
 from atomstream.domains.signatures import ChannelTable, check_counts
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.nmf import OnlineNMF

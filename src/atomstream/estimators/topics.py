@@ -12,9 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from atomstream.base.checks import RandomSource
+from atomstream.base import RandomSource, checked_numbers
 from atomstream.base.fields import part
-from atomstream.base.matrices import checked_numbers
 from atomstream.domains.text.coherence import npmi
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters

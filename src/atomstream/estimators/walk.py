@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import RandomSource
+from atomstream.base import RandomSource
 from atomstream.domains.walks.states import WalkFactors
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import view

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
+from atomstream.base import checked_numbers
 from atomstream.base.fields import field_names
-from atomstream.base.matrices import checked_numbers
 from atomstream.base.registered import name_of, registered
 from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.files.archive import read_archive, write_archive

@@ -16,8 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.extras import library
-from atomstream.base.matrices import checked_numbers
+from atomstream.base import checked_numbers, library
 from atomstream.exceptions import InputError
 from atomstream.io import lines, source
 

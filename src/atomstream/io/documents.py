@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.exceptions import InputError
 from atomstream.io.lines import chosen, text_lines, whole_text
 from atomstream.io.source import Input, existing, reading

@@ -15,9 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import Matrix, counted, stacked
 from atomstream.base.fields import array, check_fields, count, field_names
-from atomstream.base.matrices import Matrix, stacked
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source
 

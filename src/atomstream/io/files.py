@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.exceptions import InputError
 
 PART = ".part"  # ending of a file while it is written

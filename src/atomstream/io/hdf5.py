@@ -15,7 +15,7 @@ from multiprocessing.spawn import get_executable
 from pathlib import Path
 from typing import Any
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import hdf5_trial
 from atomstream.io.arrays import Sliced, chosen

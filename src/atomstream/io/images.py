@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, InputOptions, Source, need, reading
 from atomstream.streams import patch_view, take

@@ -14,8 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import printable
-from atomstream.base.extras import library
+from atomstream.base import library, printable
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 

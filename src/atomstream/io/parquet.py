@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import lines
 from atomstream.io.source import Block, InputOptions, need, numbered

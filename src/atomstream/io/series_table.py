@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.exceptions import InputError
 from atomstream.io.lines import Naming, chosen
 from atomstream.io.outputs import write_table

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.machine import memory_there
-from atomstream.base.matrices import Matrix
+from atomstream.base import Matrix, memory_there
 from atomstream.exceptions import InputError, NetworkWarning
 from atomstream.io.lines import UNNAMED, Naming, NumberFormat
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
-from atomstream.base.extras import library
+from atomstream.base import counted, library
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.io import lines
 from atomstream.io.lines import NOTHING, chosen, dropped, head_of, refuse_texts, texts_in

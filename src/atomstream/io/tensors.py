@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays, source
 from atomstream.io.inputs import check_axes, open_inputs, reader_of

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import source
 from atomstream.io.images import LUMA, is_color, load_image

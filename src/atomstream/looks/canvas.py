@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.extras import library
-from atomstream.base.matrices import unit
+from atomstream.base import library, unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

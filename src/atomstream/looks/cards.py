@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.extras import library
+from atomstream.base import library
 
 MOST_PIXELS = 64  # height and width of a small picture
 MAX_CURVES, MAX_PLACES = 4, 128  # curves in a picture, and places of a curve

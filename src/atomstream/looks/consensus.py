@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
-from atomstream.base.matrices import unit
+from atomstream.base import counted, unit
 from atomstream.looks import drawings, report
 from atomstream.looks.canvas import (
     BLUE,

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import plural
-from atomstream.base.extras import library
+from atomstream.base import library, plural
 from atomstream.looks import canvas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from atomstream.base.matrices import Matrix
+    from atomstream.base import Matrix
     from atomstream.watch.callbacks import History
 
 MAX_BARS = 32  # most features that are drawn as bars

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.looks.canvas import BLUE, ORANGE
 from atomstream.looks.report import Section
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.checks import counted
-from atomstream.base.extras import library
+from atomstream.base import counted, library
 from atomstream.domains import images
 from atomstream.io.images import load_image
 from atomstream.io.outputs import check_out, image_format, write_image

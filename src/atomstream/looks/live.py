@@ -7,7 +7,7 @@ import math
 import time
 from typing import TYPE_CHECKING, Any
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, empty
 from atomstream.watch.callbacks import History
 from atomstream.watch.history import alarms_of

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream import looks
-from atomstream.base.checks import plural
+from atomstream.base import plural
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.looks import report
 from atomstream.looks.cards import Picture, Term, pictures

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
-from atomstream.base.matrices import Matrix
+from atomstream.base import Matrix, counted
 from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file

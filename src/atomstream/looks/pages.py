@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted, plural
+from atomstream.base import counted, plural
 from atomstream.looks import report
 from atomstream.looks.canvas import by_similarity
 from atomstream.looks.cards import Card, Cards, Picture

@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 
 import atomstream
-from atomstream.base.checks import counted, plural
-from atomstream.base.extras import library
-from atomstream.base.progress import track
+from atomstream.base import counted, library, plural, track
 from atomstream.io.files import whole_file
 from atomstream.looks import drawings
 from atomstream.looks.cards import Cards, course_points

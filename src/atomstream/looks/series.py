@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.looks import report
 from atomstream.looks.canvas import BLUE, COLORS, ORANGE, TEXT, heading, panels, plain, shown
 from atomstream.looks.cards import Picture, curves

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted, renumbered
+from atomstream.base import counted, renumbered
 from atomstream.domains.tensors import Axes
 from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor

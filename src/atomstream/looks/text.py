@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.domains.text.topic_shares import TopicsOverTime
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, open_documents

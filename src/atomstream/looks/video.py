@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.io.outputs import Labels
 from atomstream.io.source import naming_source

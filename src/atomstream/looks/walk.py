@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.domains.walks import Grid
 from atomstream.looks import canvas, report
 from atomstream.looks.look import FileCoder, Look

@@ -12,9 +12,7 @@ from atomstream.exceptions import IncompatiblePartsError
 from atomstream.loop.explaining import CodingOptions, Explainer, Explanation, Whole
 from atomstream.memory.base import Delta, Statistics
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy, Clock
-from atomstream.problem.objective import Objective
+from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
 

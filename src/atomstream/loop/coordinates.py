@@ -11,17 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.fixed import are_fixed
-from atomstream.base.machine import memory_there
-from atomstream.base.parallel import over_rows
+from atomstream.base import are_fixed, memory_there, over_rows
 from atomstream.coders import Codes
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions, measured
 from atomstream.loop.online import Progress
 from atomstream.losses import KullbackLeibler
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch, joined
-from atomstream.problem.clock import Accuracy, Clock
+from atomstream.problem import Accuracy, Batch, Clock, joined
 from atomstream.updates.block_coordinate import _size_is_free
 from atomstream.updates.majorise import _excess, _raise
 

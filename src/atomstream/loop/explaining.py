@@ -18,9 +18,7 @@ from atomstream.coders import Codes
 from atomstream.dictionaries.rows import Rows
 from atomstream.memory.base import Delta
 from atomstream.penalties.base import weakened
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
-from atomstream.problem.objective import Objective
+from atomstream.problem import Accuracy, Batch, Objective
 from atomstream.updates.base import CodedBatch, Updater
 
 MIN_FEATURES_PER_ATOM = 4  # codes found on fewer than twice as many features mean little

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fixed import are_fixed
+from atomstream.base import are_fixed
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop.algorithm import Algorithm
@@ -17,9 +17,7 @@ from atomstream.losses import Squared
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
 from atomstream.penalties.base import directions, weakened
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy, Clock
-from atomstream.problem.objective import Objective
+from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.schedules import Harmonic
 from atomstream.updates.block_coordinate import BlockCoordinate, _size_is_free
 from atomstream.updates.reseeding import mean_row, observed_means, starting_atoms

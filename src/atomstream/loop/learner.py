@@ -14,8 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from atomstream.base import one_blas_thread
 from atomstream.base.fields import check_fields, count, each, field_names, number, part
-from atomstream.base.parallel import one_blas_thread
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions
@@ -24,12 +24,10 @@ from atomstream.loop.online import Progress, learn
 from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
-from atomstream.losses import Loss
-from atomstream.losses.base import Entrywise
+from atomstream.losses import Entrywise, Loss
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
+from atomstream.problem import Batch, Clock
 
 log = logging.getLogger(__name__)
 

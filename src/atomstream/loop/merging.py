@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from atomstream.loop.algorithm import Algorithm, absorb
-from atomstream.memory.base import Delta
+from atomstream.memory import Delta, Usage
 from atomstream.memory.state import State
-from atomstream.memory.usage import Usage
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
+from atomstream.problem import Batch, Clock
 
 SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
 

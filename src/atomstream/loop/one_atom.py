@@ -16,8 +16,7 @@ from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import MIN_FEATURES_PER_ATOM, cross_fit
 from atomstream.loop.first_dictionary import inside
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy
+from atomstream.problem import Accuracy, Batch
 
 MAX_ROWS = 512  # that both are compared on, or less than twice as many
 N_PARTS = 10  # of the features: codes are found on nine tenths, nearly as well as on all

@@ -13,8 +13,7 @@ from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions
 from atomstream.memory.base import Delta
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
+from atomstream.problem import Batch, Clock
 
 log = logging.getLogger(__name__)
 

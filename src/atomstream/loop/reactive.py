@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomstream.base.cusum import moved, summed
+from atomstream.base import moved, summed
 from atomstream.base.fields import array, count, part
 from atomstream.loop.algorithm import Algorithm
 from atomstream.memory.base import Delta
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
+from atomstream.problem import Batch, Clock
 from atomstream.schedules import Constant
 
 FRESH = Constant(weight=0.5)  # of the newest batch in the memory of the second learner

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fixed import are_fixed
+from atomstream.base import are_fixed
 from atomstream.coders import Codes
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions
 from atomstream.loop.online import Progress
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy, Clock
+from atomstream.problem import Accuracy, Batch, Clock
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import are_fixed, memory_there
 from atomstream.base.fields import array, count, number, one_of, part
-from atomstream.base.fixed import are_fixed
-from atomstream.base.machine import memory_there
 from atomstream.coders import Codes
 from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.coordinates import (
@@ -27,8 +26,7 @@ from atomstream.loop.explaining import CodingOptions, measured
 from atomstream.loop.online import Progress
 from atomstream.loop.settling import ACCURACY, FINE_GAIN, MIN_GAIN, UPDATES
 from atomstream.memory.state import State
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
+from atomstream.problem import Batch, Clock
 from atomstream.updates.majorise import _excess, _raise
 
 log = logging.getLogger(__name__)

@@ -19,8 +19,7 @@ from atomstream.losses import Squared, robust_scales
 from atomstream.losses.robust import NORMAL
 from atomstream.memory.state import State
 from atomstream.memory.usage import Usage
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy, Clock
+from atomstream.problem import Accuracy, Batch, Clock
 from atomstream.schedules import Power
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding, starting_atoms

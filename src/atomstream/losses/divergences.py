@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import MAX_NUMBER
+from atomstream.base import MAX_NUMBER
 from atomstream.base.parameters import number, one_of
 from atomstream.losses.base import Entrywise
 

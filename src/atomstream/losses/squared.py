@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.matrices import Matrix
+from atomstream.base import Matrix
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.low_rank import LARGE
 from atomstream.losses.base import Loss, _double

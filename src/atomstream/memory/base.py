@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Batch, Needs, Objective
 
 DeltaT = TypeVar("DeltaT", bound="Delta")
 MemoryT = TypeVar("MemoryT", bound="Memory")

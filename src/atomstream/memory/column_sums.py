@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.columns import Columns
+from atomstream.base import Columns
 from atomstream.base.fields import array, count, number, part
 from atomstream.dictionaries.normalized import Normalized
 

@@ -16,8 +16,7 @@ from atomstream.dictionaries.low_rank import LowRank, Sums, blend
 from atomstream.losses import Loss, squared_norms
 from atomstream.memory.base import Delta, Memory, Statistics
 from atomstream.memory.by_feature import blended, energies, feature_sums, times
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Batch, Needs, Objective
 
 SPARE_SHARE = 0.01  # of the objective
 

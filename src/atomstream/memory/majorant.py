@@ -20,8 +20,7 @@ from atomstream.losses.majorisers import exponents_of, power_value, times_power
 from atomstream.memory.base import Memory, Statistics
 from atomstream.memory.column_sums import ColumnSums
 from atomstream.memory.majorant_delta import MajorantDelta, TouchedDelta
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Batch, Needs, Objective
 from atomstream.problem.products import ROWS, products
 
 QUADRATIC = ("target", "slope", "curvature")

@@ -10,9 +10,8 @@ import numpy as np
 
 from atomstream.base.fields import part
 from atomstream.dictionaries.base import Dictionary
-from atomstream.memory.base import Memory
-from atomstream.memory.usage import Usage
-from atomstream.problem.clock import Clock
+from atomstream.memory import Memory, Usage
+from atomstream.problem import Clock
 from atomstream.schedules import Harmonic
 
 DictionaryT = TypeVar("DictionaryT", bound=Dictionary)

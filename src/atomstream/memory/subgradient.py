@@ -13,8 +13,7 @@ from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss
 from atomstream.memory.base import Delta, Memory, Statistics
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Objective
+from atomstream.problem import Batch, Objective
 from atomstream.problem.products import products
 
 

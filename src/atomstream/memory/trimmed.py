@@ -12,10 +12,8 @@ from atomstream.base.fields import number
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss, Squared
-from atomstream.memory.base import Statistics
-from atomstream.memory.gram import Aggregates, GramDelta, GramSums
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Needs, Objective
+from atomstream.memory import Aggregates, GramDelta, GramSums, Statistics
+from atomstream.problem import Batch, Needs, Objective
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,6 @@
 """What is given and what is minimised: batches, their clock, the objective, its products."""
+
+import lazy_loader
+
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

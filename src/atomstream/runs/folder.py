@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import atomstream
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
 from atomstream.files.codec import write_model
 from atomstream.io.files import PART, make_folder, naming_if_full, sync_folder, whole_file

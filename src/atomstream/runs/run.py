@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atomstream.base.progress import compiling, signals_handled
+from atomstream.base import compiling, signals_handled
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.runs.folder import RunFolder

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.base.fields import NUMBERS, Field, array, count, each, number, one_of, part, texts
 from atomstream.exceptions import (
     CorruptModelError,

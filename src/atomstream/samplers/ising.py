@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.checks import MAX_NUMBER
+from atomstream.base import MAX_NUMBER
 from atomstream.base.parameters import Part, number, one_of
 from atomstream.samplers.base import Chain
 

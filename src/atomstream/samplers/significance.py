@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count, generator
+from atomstream.base import check_count, generator
 from atomstream.domains.networks.link_scores import plain
 from atomstream.domains.networks.motifs import Motif, cycle
 from atomstream.domains.networks.network import Network

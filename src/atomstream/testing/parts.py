@@ -14,13 +14,10 @@ from atomstream.dictionaries.rows import Rows
 from atomstream.loop.algorithm import Algorithm, check_compatible
 from atomstream.loop.explaining import explainer_for
 from atomstream.losses import Loss, Squared
-from atomstream.memory.base import Statistics
+from atomstream.memory import Statistics, Usage
 from atomstream.memory.state import State
-from atomstream.memory.usage import Usage
 from atomstream.penalties import Penalty
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy, Clock
-from atomstream.problem.objective import Objective
+from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.samplers import Chain
 from atomstream.schedules import Harmonic
 from atomstream.testing.truths import (

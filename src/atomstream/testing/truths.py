@@ -20,9 +20,7 @@ from atomstream.losses import Loss
 from atomstream.losses.majorisers import power_step
 from atomstream.memory.state import State
 from atomstream.penalties import Nonnegative, Penalty
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
-from atomstream.problem.objective import Objective
+from atomstream.problem import Batch, Clock, Objective
 from atomstream.samplers import Chain
 from atomstream.updates import Updater
 

@@ -8,19 +8,14 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
 
-from atomstream.base.fixed import Fixed
+from atomstream.base import Fixed
 from atomstream.base.parameters import Part
 from atomstream.coders import Coder, Codes
 from atomstream.losses import Loss
 from atomstream.memory.base import Statistics
 from atomstream.memory.state import State
-from atomstream.penalties.ball import NonnegativeBall
-from atomstream.penalties.base import Penalty
-from atomstream.penalties.interval import Nonnegative
-from atomstream.penalties.simplex import Simplex
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
-from atomstream.problem.objective import Needs, Objective
+from atomstream.penalties import Nonnegative, NonnegativeBall, Penalty, Simplex
+from atomstream.problem import Batch, Clock, Needs, Objective
 
 PATIENCE = 10.0
 StateT = TypeVar("StateT", bound=State, contravariant=True)

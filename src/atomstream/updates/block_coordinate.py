@@ -9,15 +9,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fixed import Fixed, are_fixed
+from atomstream.base import Fixed, are_fixed
 from atomstream.base.parameters import number
 from atomstream.dictionaries.rows import Rows
 from atomstream.memory.by_feature import features_per_block
 from atomstream.memory.gram import Aggregates, GramSums
 from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, kernel_form
-from atomstream.problem.clock import Clock
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Clock, Needs, Objective
 from atomstream.updates.base import PATIENCE, CodedBatch, Updater
 
 WIDE = 1 << 19  # entries of a dictionary from which on products stay in the type of the data

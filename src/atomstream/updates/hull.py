@@ -10,19 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.matrices import Matrix
+from atomstream.base import Matrix
 from atomstream.coders import ActiveSet, Coder, Codes
 from atomstream.dictionaries.hulls import Hulls, NamedRows
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Squared
 from atomstream.memory.gram import Aggregates, GramDelta, GramSums
 from atomstream.memory.state import State
+from atomstream.penalties import Free, Simplex
 from atomstream.penalties.base import kernel_form
-from atomstream.penalties.interval import Free
-from atomstream.penalties.simplex import Simplex
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Accuracy, Clock
-from atomstream.problem.objective import Objective
+from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.updates.base import CodedBatch, Updater
 
 KEPT = -2  # of `_kernels.convex`: a row that is offered to no atom

@@ -16,8 +16,7 @@ from atomstream.dictionaries.loadings import Loadings, contract_group, halves_co
 from atomstream.memory.gram import Aggregates, GramSums
 from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, project
-from atomstream.problem.clock import Clock
-from atomstream.problem.objective import Needs, Objective
+from atomstream.problem import Clock, Needs, Objective
 from atomstream.updates.base import PATIENCE, CodedBatch, Updater
 from atomstream.updates.block_coordinate import _short, _size_is_free, _sweep
 from atomstream.updates.radius import minimise_within

@@ -9,17 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fixed import Fixed, are_fixed
+from atomstream.base import Fixed, are_fixed
 from atomstream.base.parameters import whole
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses.majorisers import exponents_of, power_step, times_power
 from atomstream.memory.column_sums import MIN_ENTRY_SHARE, ColumnSums
 from atomstream.memory.majorant import Majorants, MajorantSums
 from atomstream.memory.state import State
-from atomstream.penalties.base import Penalty
-from atomstream.penalties.interval import Nonnegative
-from atomstream.problem.clock import Clock
-from atomstream.problem.objective import Needs, Objective
+from atomstream.penalties import Nonnegative, Penalty
+from atomstream.problem import Clock, Needs, Objective
 from atomstream.problem.products import losses
 from atomstream.updates.base import CodedBatch, Updater
 from atomstream.updates.block_coordinate import _size_is_free, _sweep

@@ -9,13 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.fixed import Fixed, are_fixed
-from atomstream.base.matrices import Matrix
+from atomstream.base import Fixed, Matrix, are_fixed
 from atomstream.coders import Codes
 from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Objective
+from atomstream.problem import Batch, Objective
 
 if TYPE_CHECKING:
     from atomstream.dictionaries.loadings import ModeSets

@@ -8,18 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from atomstream.base.fixed import Fixed, are_fixed
+from atomstream.base import Fixed, are_fixed
 from atomstream.base.parameters import number, one_of
 from atomstream.coders import Coder, ProjectedSubgradient
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Loss
 from atomstream.memory.state import State
 from atomstream.memory.subgradient import Subgradient, Subgradients
-from atomstream.penalties.base import Penalty
-from atomstream.penalties.covering import Covering
-from atomstream.penalties.interval import Box
-from atomstream.problem.clock import Clock
-from atomstream.problem.objective import Needs, Objective
+from atomstream.penalties import Box, Covering, Penalty
+from atomstream.problem import Clock, Needs, Objective
 from atomstream.updates.base import CodedBatch, Updater
 
 UNITS = ("curvature", "printed")

@@ -10,16 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from atomstream.base.fixed import Fixed
+from atomstream.base import Fixed
 from atomstream.coders.trimming import Trimming
 from atomstream.losses import robust_scales
 from atomstream.losses.robust import MIN_ERROR_SHARE
 from atomstream.memory.trimmed import TrimmedSums
-from atomstream.problem.batch import Batch
-from atomstream.problem.clock import Clock
-from atomstream.problem.objective import Needs, Objective
-from atomstream.updates.base import CodedBatch, Updater
-from atomstream.updates.block_coordinate import BlockCoordinate
+from atomstream.problem import Batch, Clock, Needs, Objective
+from atomstream.updates import BlockCoordinate, CodedBatch, Updater
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from atomstream.base.checks import check_count
+from atomstream.base import check_count
 from atomstream.watch.history import Trace
 
 if TYPE_CHECKING:

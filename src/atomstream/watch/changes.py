@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count
+from atomstream.base import check_count
 from atomstream.watch.callbacks import Callback, TaskContext
 from atomstream.watch.drift import DriftDetector, Shares, loss_of
 

@@ -11,15 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.fixed import Fixed, are_fixed
-from atomstream.base.matrices import Matrix
+from atomstream.base import Fixed, Matrix, are_fixed
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop.scaling import scaling_of
 from atomstream.memory.base import Delta
 from atomstream.penalties.base import TINY
-from atomstream.problem.batch import Batch
-from atomstream.problem.objective import Objective
+from atomstream.problem import Batch, Objective
 
 
 def stationarity(

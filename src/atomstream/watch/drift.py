@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.cusum import SLACK, moved
+from atomstream.base import SLACK, moved
 
 CLIP = 2.0  # standard deviations beyond which a value counts no more: laws with heavy tails
 FIRST = 30  # values that each of the two stages learns from before it judges

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.matrices import unit
+from atomstream.base import unit
 from atomstream.dictionaries.matching import align
 from atomstream.watch.history import Trace
 

@@ -13,7 +13,7 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any
 
-from atomstream.base.extras import library
+from atomstream.base import library
 from atomstream.watch.callbacks import History
 from atomstream.watch.history import NUMBERS
 

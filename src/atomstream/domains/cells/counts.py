@@ -13,9 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count
-from atomstream.base.extras import library
-from atomstream.base.matrices import checked_numbers
+from atomstream.base import check_count, checked_numbers, library
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.hdf5 import opened

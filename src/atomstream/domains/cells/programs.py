@@ -12,8 +12,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from atomstream.base.extras import library
-from atomstream.base.matrices import of_sum_one
+from atomstream.base import library, of_sum_one
 from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks
 from atomstream.exceptions import InputError
 

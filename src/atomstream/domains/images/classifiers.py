@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from atomstream.base.extras import library
+from atomstream.base import library
 
 HIDDEN = (32,)
 MAX_ITER = 200

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.progress import track
+from atomstream.base import track
 from atomstream.coders.pursuit import pursue
 from atomstream.domains.images.pixels import of_type, white
 from atomstream.streams import check_center, patch_view, steps, take

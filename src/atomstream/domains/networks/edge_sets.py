@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.matrices import Matrix
+from atomstream.base import Matrix
 from atomstream.domains.networks.network import Network
 
 

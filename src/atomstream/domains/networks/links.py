@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.checks import counted
-from atomstream.base.matrices import Matrix
+from atomstream.base import Matrix, counted
 from atomstream.domains.networks import edge_sets
 from atomstream.domains.networks.link_scores import HEURISTICS, around, decomposed, plain
 from atomstream.domains.networks.network import Network

@@ -13,9 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from atomstream.base.checks import counted, generator
-from atomstream.base.extras import library
-from atomstream.base.matrices import checked_numbers
+from atomstream.base import checked_numbers, counted, generator, library
 from atomstream.exceptions import NetworkWarning
 from atomstream.io.edge_tables import EdgeOptions, check_no_weight
 from atomstream.io.edges import Entries, entries_of

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
-from atomstream.base.extras import library
-from atomstream.base.matrices import Matrix
+from atomstream.base import Matrix, counted, library
 from atomstream.domains.networks.network import Network
 
 OUTSIDE = 0.05  # probability below and above an interval

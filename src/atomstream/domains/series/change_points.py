@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from atomstream.base.checks import check_count
-from atomstream.base.matrices import Samples
+from atomstream.base import Samples, check_count
 
 # Least variance of a segment, as a share of the whole: a constant one would gain infinitely much.
 MIN_SPREAD = 0.1

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from atomstream.base.extras import library
-from atomstream.base.matrices import checked_numbers
+from atomstream.base import checked_numbers, library
 from atomstream.domains.series.time_index import Times
 
 MAX_WHOLE = 2.0**53  # whole numbers of floats are exact below

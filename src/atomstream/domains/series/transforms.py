@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.checks import check_count
-from atomstream.base.matrices import Samples
+from atomstream.base import Samples, check_count
 from atomstream.domains.series.frames import Form, Table, check_series, labels_on
 
 

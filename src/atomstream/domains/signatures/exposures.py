@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import RandomSource, check_count, generator
-from atomstream.base.matrices import unit
+from atomstream.base import RandomSource, check_count, generator, unit
 from atomstream.coders.few_atoms import few_codes
 from atomstream.domains.signatures.tables import ChannelTable, check_counts, write_tabs
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from atomstream.base.checks import check_count, check_number
+from atomstream.base import check_count, check_number
 from atomstream.dictionaries.matching import align
 from atomstream.domains.signatures.tables import ChannelTable
 

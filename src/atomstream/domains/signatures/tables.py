@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import printable
-from atomstream.base.matrices import checked_numbers
+from atomstream.base import checked_numbers, printable
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.lines import text_lines

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count
+from atomstream.base import check_count
 
 KINDS = ("counts", "hashing", "tfidf")
 LONGEST = 100  # characters of a word that are kept as the name of a feature

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import check_count
+from atomstream.base import check_count
 from atomstream.domains.networks.network import Network
 
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")

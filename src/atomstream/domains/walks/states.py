@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import RandomSource, check_count
+from atomstream.base import RandomSource, check_count
 from atomstream.exceptions import NetworkWarning
 
 MAX_STATES = 2**40  # states

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.base.parameters import one_of
 from atomstream.domains.networks import Network
 from atomstream.estimators.network import NetworkDictionary

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.base.parameters import number, one_of, whole
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.cluster.engines import Engine
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.base.checks import counted
-from atomstream.base.progress import track
+from atomstream.base import counted, track
 from atomstream.domains import signatures
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.signature_extraction import signature_extractor

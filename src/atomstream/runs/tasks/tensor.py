@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.base.parameters import whole
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.base.parameters import one_of
 from atomstream.domains.text.coherence import npmi
 from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting, shares_of, typical

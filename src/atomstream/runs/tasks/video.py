@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted, renumbered
+from atomstream.base import counted, renumbered
 from atomstream.estimators.video import PASSES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, as_frames, open_video, pixel_courses

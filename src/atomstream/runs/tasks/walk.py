@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted
 from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.walks import Grid, trips
 from atomstream.estimators.walk import RandomWalkFactorization

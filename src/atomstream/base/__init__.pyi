@@ -1,0 +1,55 @@
+from .bootstrap import RowDraws
+from .checks import (
+    MAX_NUMBER,
+    RandomSource,
+    check_count,
+    check_number,
+    counted,
+    generator,
+    plural,
+    printable,
+    renumbered,
+)
+from .columns import Columns
+from .cusum import SLACK, moved, summed
+from .extras import library
+from .fixed import Fixed, are_fixed, fixed_atoms
+from .machine import check_memory, memory_there
+from .matrices import Matrix, Samples, checked_numbers, of_sum_one, stacked, unit
+from .parallel import one_blas_thread, over_rows
+from .progress import compiling, shown_by, signals_handled, track
+
+__all__ = [
+    "MAX_NUMBER",
+    "SLACK",
+    "Columns",
+    "Fixed",
+    "Matrix",
+    "RandomSource",
+    "RowDraws",
+    "Samples",
+    "are_fixed",
+    "check_count",
+    "check_memory",
+    "check_number",
+    "checked_numbers",
+    "compiling",
+    "counted",
+    "fixed_atoms",
+    "generator",
+    "library",
+    "memory_there",
+    "moved",
+    "of_sum_one",
+    "one_blas_thread",
+    "over_rows",
+    "plural",
+    "printable",
+    "renumbered",
+    "shown_by",
+    "signals_handled",
+    "stacked",
+    "summed",
+    "track",
+    "unit",
+]

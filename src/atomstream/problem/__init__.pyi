@@ -1,0 +1,12 @@
+from .batch import Batch, joined
+from .clock import Accuracy, Clock
+from .objective import Needs, Objective
+
+__all__ = [
+    "Accuracy",
+    "Batch",
+    "Clock",
+    "Needs",
+    "Objective",
+    "joined",
+]
