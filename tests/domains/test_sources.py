@@ -105,6 +105,104 @@ def test_too_many_factors_are_refused():
         find_sources(site()[0], 8, n_starts=1)
 
 
+# -- known profiles
+
+
+def shape_of(profile, like):
+    """The largest entry over the smallest of a profile over another: 1 where they are alike."""
+    ratio = profile / like
+    return ratio.max() / ratio.min()
+
+
+def test_known_profiles_stay_within_their_ranges(found):
+    table, profiles, _ = site()
+    other = profiles[1] * np.exp(0.3 * np.random.default_rng(1).standard_normal(8))
+    ends = []
+    for a_value in (0, 0.1, 0.3, 0.9):
+        kept = find_sources(
+            table, 3, anchors=7 * other, a_value=a_value, n_starts=3, random_state=0
+        )
+        assert shape_of(kept.profiles[0], other) <= (1 + a_value) / (1 - a_value) * (1 + 1e-9)
+        assert_allclose(kept.contributions.mean(axis=0), 1)
+        ends.append(kept.q_true)
+    assert ends == sorted(ends, reverse=True)
+    assert ends[0] > 1.2 * found.q_true
+    # The ranges hold at their ends too: that of a tenth is used.
+    kept = find_sources(table, 3, anchors=other, a_value=0.1, n_starts=1, random_state=0)
+    assert_allclose(shape_of(kept.profiles[0], other), 1.1 / 0.9)
+
+
+def test_a_profile_that_is_known_well_costs_little_and_one_known_roughly_is_mended(room):
+    costs, errors = [], []
+    for base in (0, 10, 20):
+        table, profiles, _ = site(base)
+        free = find_sources(table, 3, n_starts=3, random_state=base).q_true
+        settings = {"n_starts": 3, "random_state": base}
+        costs.append(find_sources(table, 3, anchors=profiles[1], **settings).q_true / free)
+        rough = profiles[1] * np.exp(0.15 * np.random.default_rng(base).standard_normal(8))
+        kept = find_sources(table, 3, anchors=rough, a_value=0.4, **settings)
+        errors.append(angle(kept.profiles[0], profiles[1]) / angle(rough, profiles[1]))
+    room.ratio(np.median(costs), at_most=1.03)
+    room.error(np.median(errors), at_most=0.6)
+
+
+def angle(a, b):
+    return np.arccos(min(a @ b / np.linalg.norm(a) / np.linalg.norm(b), 1))
+
+
+def test_entries_of_known_profiles_may_be_free_and_bootstraps_keep_them():
+    pandas = pytest.importorskip("pandas")
+    table, profiles, _ = site()
+    frame = pandas.DataFrame(profiles[:2], columns=SPECIES).drop(columns=["a", "d"])
+    anchors = frame.reindex(columns=SPECIES)  # NaN where the profiles of a list lack a species
+    kept = find_sources(table, 3, anchors=anchors, n_starts=3, random_state=0)
+    given = [place for place, name in enumerate(SPECIES) if name not in "ad"]
+    for k in range(2):
+        assert_allclose(shape_of(kept.profiles[k][given], profiles[k][given]), 1)
+    ratios = kept.profiles[:2] / profiles[:2]
+    assert_allclose(ratios, np.repeat(ratios[:, [1]], 8, axis=1), rtol=0.2)
+    assert not np.allclose(ratios, np.repeat(ratios[:, [1]], 8, axis=1), rtol=1e-3)
+    ranges = bootstrap_sources(kept, 4, random_state=0)
+    assert_allclose(shape_of(ranges.low[0][given], profiles[0][given]), 1)
+    assert_allclose(shape_of(ranges.high[1][given], profiles[1][given]), 1)
+
+
+def test_where_all_profiles_are_known_contributions_alone_are_found():
+    table, profiles, _ = site()
+    kept = find_sources(table, 3, anchors=profiles, n_starts=1, random_state=0)
+    direct = [
+        nnls((profiles / s).T, x / s)[0]
+        for x, s in zip(table.values[:20], table.uncertainties[:20], strict=True)
+    ]
+    scale = (kept.profiles / profiles)[:, 0]
+    assert_allclose(kept.contributions[:20] * scale, direct, atol=1e-4)
+
+
+def test_ranges_hold_where_all_entries_weigh_the_same():
+    table, profiles, _ = site()
+    even = np.broadcast_to(0.1 * table.scale, table.values.shape)
+    table = sources.SpeciesTable(table.values, even, SPECIES)
+    kept = find_sources(table, 3, anchors=profiles[0], a_value=0.1, n_starts=3, random_state=0)
+    assert shape_of(kept.profiles[0], profiles[0]) <= 1.1 / 0.9 * (1 + 1e-9)
+    free = find_sources(table, 3, n_starts=3, random_state=0)
+    assert free.q_true <= kept.q_true * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("anchors", "a_value", "sentence"),
+    [
+        (np.ones((1, 7)), 0, r"the shape \(1, 7\) .* at most 3 profiles of the 8 species"),
+        (np.ones((4, 8)), 0, r"the shape \(4, 8\)"),
+        (np.ones(8), -0.1, "an a_value of -0.1"),
+        (-np.ones(8), 0, "must be 0 or more, or NaN where free"),
+        (np.zeros(8), 0, "not 0 everywhere"),
+    ],
+)
+def test_anchors_that_cannot_be_are_refused(anchors, a_value, sentence):
+    with pytest.raises(InputError, match=sentence):
+        find_sources(site()[0], 3, anchors=anchors, a_value=a_value, n_starts=1)
+
+
 # -- the rules of the field
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base.checks import RandomSource, check_count, generator
 from atomstream.base.progress import track
 from atomstream.domains.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
-from atomstream.domains.sources.factors import MAPPED_SHARE
+from atomstream.domains.sources.factors import MAPPED_SHARE, Known
+from atomstream.estimators._anchors import in_ranges
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import InputError
 
@@ -20,7 +22,13 @@ SAME = 0.9  # correlation of contributions of the same factor in two starts
 
 
 def find_sources(
-    table: SpeciesTable, n_factors: int, *, n_starts: int = 20, random_state: RandomSource = None
+    table: SpeciesTable,
+    n_factors: int,
+    *,
+    anchors: ArrayLike | None = None,
+    a_value: float = 0.0,
+    n_starts: int = 20,
+    random_state: RandomSource = None,
 ) -> Factors:
     """Find sources by positive matrix factorization: of many starts the one with the least Q.
 
@@ -33,6 +41,11 @@ def find_sources(
         As `atomstream.sources.read` returns it.
     n_factors : int
         Number of sources, below the numbers of species and times.
+    anchors : array-like or frame of shape (n_anchors, n_used), optional
+        Profiles that are known, in concentrations of the species that are fitted (``table.used``),
+        up to a factor each; NaN where an entry is free. They are the first ones that are found.
+    a_value : float, default=0.0
+        Entries of anchors may lie within (1 - a) and (1 + a) times those given; 0 fixes them [2]_.
     n_starts : int, default=20
         Random starts.
     random_state : int, Generator, RandomState or None, default=None
@@ -44,8 +57,10 @@ def find_sources(
 
     References
     ----------
-    Paatero, Tapper (1994), "Positive matrix factorization: a non-negative factor model with optimal
-    utilization of error estimates of data values".
+    .. [1] Paatero, Tapper (1994), "Positive matrix factorization: a non-negative factor model with
+       optimal utilization of error estimates of data values".
+    .. [2] Canonaco, Crippa, Slowik, Baltensperger, Prévôt (2013), "SoFi, an IGOR-based interface
+       for the efficient use of the generalized multilinear engine (ME-2)".
 
     Examples
     --------
@@ -61,7 +76,9 @@ def find_sources(
     ((2, 5), True)
     """
     seeds = generator(random_state).spawn(check_count("n_starts", n_starts))
-    found = (factors_of(table, fitted(table, n_factors, seed).components_) for seed in seeds)
+    known = None if anchors is None else (anchors, a_value)
+    models = (fitted(table, n_factors, seed, known=known) for seed in seeds)
+    found = (factors_of(table, model.components_, known) for model in models)
     return min(found, key=lambda each: each.q_true)
 
 
@@ -74,8 +91,8 @@ def bootstrap_sources(
 ) -> Ranges:
     """Return how often factors return when times are drawn again, and ranges of profiles.
 
-    Each block bootstrap is fitted from a random start of its own. Its factors are mapped to those
-    found by the correlation of their contributions at all times of the table.
+    Each block bootstrap is fitted from a random start of its own, with the anchors of those found.
+    Its factors are mapped to these by the correlation of their contributions at all times.
 
     Parameters
     ----------
@@ -97,12 +114,17 @@ def bootstrap_sources(
     others = []
     for seed in track(seeds, n_bootstraps, "bootstraps"):
         rows = block_rows(len(table.values), block, seed)
-        others.append(factors_of(table, fitted(table, n_factors, seed, rows).components_))
+        model = fitted(table, n_factors, seed, rows, found.known)
+        others.append(factors_of(table, model.components_))
     return Ranges.of(found, others)
 
 
 def fitted(
-    table: SpeciesTable, n_factors: int, seed: np.random.Generator, rows: NDArray | None = None
+    table: SpeciesTable,
+    n_factors: int,
+    seed: np.random.Generator,
+    rows: NDArray | None = None,
+    known: Known = None,
 ) -> OnlineNMF:
     """Return a fit of the scaled table, or of some of its rows, from one random start."""
     X, weights = table.problem()
@@ -113,13 +135,18 @@ def fitted(
             f"{table.source} has {X.shape[0]} times and {X.shape[1]} species to fit; needed are "
             f"more than the number of factors, {n_factors}."
         )
-    return OnlineNMF(n_factors, random_state=seed).fit(X, entry_weight=weights)
+    model = OnlineNMF(n_factors, random_state=seed)
+    if known is not None:
+        first, updater = in_ranges(table, n_factors, *known)
+        others = X[seed.choice(len(X), n_factors - len(first))]
+        model.set_params(updater=updater, init=np.concatenate([first, others]))
+    return model.fit(X, entry_weight=weights)
 
 
-def factors_of(table: SpeciesTable, atoms: NDArray) -> Factors:
+def factors_of(table: SpeciesTable, atoms: NDArray, known: Known = None) -> Factors:
     """Return factors whose profiles are atoms of the scaled table, with optimal contributions."""
     codes = contributions_to(table.values[:, table.used], table.errors, atoms * table.scale)
-    return Factors.of(table, atoms, codes)
+    return replace(Factors.of(table, atoms, codes), known=known)
 
 
 def contributions_to(values: NDArray, errors: NDArray, profiles: NDArray) -> NDArray:

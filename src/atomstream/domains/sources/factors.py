@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ ROBUST = 4.0  # scaled residuals beyond it count linearly in the robust Q
 MAPPED = 0.6  # correlation of contributions from which a factor is mapped to another
 MAPPED_SHARE = 0.8  # of the bootstraps, from which a factor is steady (Norris et al. 2014)
 ENDS = (5, 95)  # per cent
+Known = tuple[Any, float] | None  # anchors and their a-value
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +30,14 @@ class Factors:
         Concentrations of the species that are fitted (``table.used``), on average over time.
     contributions : ndarray of shape (n_times, n_factors)
         Each of mean one.
+    known : tuple of (array-like, float), optional
+        The anchors that the first profiles were kept near, and their a-value.
     """
 
     table: SpeciesTable
     profiles: NDArray
     contributions: NDArray
+    known: Known = None
 
     @classmethod
     def of(cls, table: SpeciesTable, atoms: NDArray, codes: NDArray) -> Factors:
