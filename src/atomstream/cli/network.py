@@ -11,8 +11,7 @@ import numpy as np
 from atomstream.cli import options
 from atomstream.cli.looking import print_facts
 from atomstream.cli.running import checked_aloud
-from atomstream.domains.networks import Network
-from atomstream.domains.networks.reconstruction import Ranking
+from atomstream.domains.networks import Network, Ranking
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import write_table
 from atomstream.looks.look import look_of

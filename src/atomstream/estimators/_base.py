@@ -17,10 +17,8 @@ from atomstream.estimators._given import are_shards, as_stream, check_no_shards,
 from atomstream.estimators._settling import Settling
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
-from atomstream.loop.algorithm import Algorithm, check_compatible
+from atomstream.loop import Algorithm, Learner, Progress, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary, inside
-from atomstream.loop.learner import Learner
-from atomstream.loop.online import Progress
 from atomstream.problem import Batch, Clock, joined
 
 PASSES = 10  # before the rounds over all rows
@@ -317,7 +315,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
 
     def _warmed_up(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Keep rows until outliers can be told from atoms; then make a start from all of them."""
-        from atomstream.loop.trimmed_start import n_warm_up_rows
+        from atomstream.loop import n_warm_up_rows
 
         run, wanted = self._learner, n_warm_up_rows(self.n_components, n_rows)
         for batch in batches:

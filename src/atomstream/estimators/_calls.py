@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from atomstream.loop.online import Progress
+from atomstream.loop import Progress
 
 _called: ContextVar[BaseEstimator | None] = ContextVar("blame", default=None)
 

@@ -25,8 +25,7 @@ from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, Tran
 from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
-from atomstream.loop.algorithm import Algorithm, check_compatible
-from atomstream.loop.learner import Learner
+from atomstream.loop import Algorithm, Learner, check_compatible
 from atomstream.problem import Batch
 
 # Times the largest observed entry: what is filled in beyond that is no prediction.

@@ -21,7 +21,7 @@ from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._hidden_entries import hidden_errors, hidden_parts, mean_errors
-from atomstream.loop.algorithm import Algorithm
+from atomstream.loop import Algorithm
 from atomstream.problem import Batch
 
 MAX_HELD_ROWS = 1000  # rows kept to judge by

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.loop.algorithm import Algorithm
+from atomstream.loop import Algorithm
 from atomstream.penalties.base import weakened
 from atomstream.problem import Accuracy, Batch
 

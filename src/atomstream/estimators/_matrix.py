@@ -17,9 +17,7 @@ from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._given import by_rows, like, with_nan_where_masked
 from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.exceptions import DataWarning
-from atomstream.loop.algorithm import Algorithm
-from atomstream.loop.explaining import explainer_for
-from atomstream.loop.scaling import Scaling, dominance
+from atomstream.loop import Algorithm, Scaling, dominance, explainer_for
 from atomstream.memory.gram import Aggregates
 from atomstream.problem import Batch, Objective
 from atomstream.updates.block_coordinate import BlockCoordinate

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import RandomSource, check_count, track
+from atomstream.domains.networks import Motif, Network, Ranking, Reconstruction
 from atomstream.domains.networks.edge_means import EdgeMeans, distinct
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.reconstruction import Ranking, Reconstruction
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot, homomorphisms
 from atomstream.samplers.base import patches_of

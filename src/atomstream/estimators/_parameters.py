@@ -30,7 +30,7 @@ from atomstream.base.parameters import (
     whole,
 )
 from atomstream.estimators.registry import CODERS, FAMILIES, LOSSES, SCHEDULES, SETS, UPDATERS
-from atomstream.loop.scaling import SCALES
+from atomstream.loop import SCALES
 
 Table: TypeAlias = dict[str, Parameter]
 

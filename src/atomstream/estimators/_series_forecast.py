@@ -19,7 +19,7 @@ from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _series_head
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
-from atomstream.loop.algorithm import Algorithm
+from atomstream.loop import Algorithm
 
 MAX_NAMED = 10  # series in a warning
 

@@ -15,7 +15,7 @@ from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators._validation import check_size, observe
 from atomstream.estimators.encoding import encode_exactly
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.loop.algorithm import Algorithm
+from atomstream.loop import Algorithm
 from atomstream.streams import windows
 
 WINDOWS_AT_ONCE = 4096  # windows reconstructed at a time

@@ -14,9 +14,7 @@ from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._given import as_stream, rows_and_weights
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._validation import check_observed, check_weights, cut, warn_if_unsettled
-from atomstream.loop.learner import Learner
-from atomstream.loop.online import Progress
-from atomstream.loop.settling import MAX_ROUNDS
+from atomstream.loop import MAX_ROUNDS, Learner, Progress
 from atomstream.problem import Batch
 from atomstream.streams import OnDisk
 

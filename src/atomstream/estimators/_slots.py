@@ -17,9 +17,7 @@ from atomstream.cluster.rounds import Rounds
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import bare
 from atomstream.estimators._calls import Notifier, Transaction
-from atomstream.loop.explaining import CodingOptions
-from atomstream.loop.merging import SerialResult, SlotResult, check_additive
-from atomstream.loop.online import Progress
+from atomstream.loop import CodingOptions, Progress, SerialResult, SlotResult, check_additive
 from atomstream.problem import Batch
 
 

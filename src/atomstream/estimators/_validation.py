@@ -18,7 +18,7 @@ from atomstream.base import Matrix, checked_numbers, fixed_atoms
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
-from atomstream.loop.settling import MAX_ROUNDS, leaves_nothing
+from atomstream.loop import MAX_ROUNDS, leaves_nothing
 from atomstream.losses import Loss
 from atomstream.problem import Batch, Objective
 from atomstream.schedules import Constant, Schedule, check_conditions

@@ -27,8 +27,7 @@ from atomstream.estimators._representatives import (
 )
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._theorems import _ConvexTheorem
-from atomstream.loop.explaining import Whole
-from atomstream.loop.learner import Learner
+from atomstream.loop import Learner, Whole
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
 from atomstream.problem import Batch, Objective

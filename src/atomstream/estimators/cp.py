@@ -20,8 +20,7 @@ from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._estimator import estimator, view
 from atomstream.estimators._theorems import _CPTheorem
 from atomstream.estimators._validation import check_size, check_X
-from atomstream.loop.algorithm import Algorithm
-from atomstream.loop.learner import Learner
+from atomstream.loop import Algorithm, Learner
 from atomstream.losses import Squared
 from atomstream.penalties.ball import NormBall
 from atomstream.penalties.base import Penalty, project

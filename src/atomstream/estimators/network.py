@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base import RandomSource, check_count, counted
 from atomstream.base.fields import array, count, part
 from atomstream.cluster.rounds import Rounds
+from atomstream.domains.networks import Motif, Network
 from atomstream.domains.networks.edge_means import distinct
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import estimator

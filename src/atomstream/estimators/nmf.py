@@ -16,7 +16,7 @@ from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._validation import raise_zeros
 from atomstream.estimators.registry import CoderChoice, LossChoice, ScheduleChoice, SetChoice, Start
-from atomstream.loop.algorithm import Algorithm
+from atomstream.loop import Algorithm
 from atomstream.losses import Huber, Mahalanobis
 
 

@@ -1,16 +1,6 @@
 """Data in files: inputs of all domains, results, atomic writes."""
 
-from atomstream.io.feed import Feed, Position
-from atomstream.io.inputs import images_in, open_inputs, register_reader
-from atomstream.io.source import Block, InputOptions, Source
+import lazy_loader
 
-__all__ = [
-    "Block",
-    "Feed",
-    "InputOptions",
-    "Position",
-    "Source",
-    "images_in",
-    "open_inputs",
-    "register_reader",
-]
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -29,7 +29,7 @@ from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import Users
-from atomstream.loop.scaling import scaling_of
+from atomstream.loop import scaling_of
 from atomstream.watch.diagnostics import figures_on
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".arrow", ".feather", ".h5ad")

@@ -1,1 +1,6 @@
 """The one online loop: algorithm, learner, merges of slots, rounds over all rows."""
+
+import lazy_loader
+
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,8 +1,6 @@
 """Markov chains as streams: each a frozen value with ``init``, ``step`` and ``run``."""
 
-from atomstream.domains.networks import motifs
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
+from atomstream.domains.networks import Motif, Network, motifs
 from atomstream.samplers.base import Chain, MotifChain, RandomWalk, samples
 from atomstream.samplers.glauber import MotifGlauber, homomorphism_density, homomorphisms
 from atomstream.samplers.ising import IsingGibbs

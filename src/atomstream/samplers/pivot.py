@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
+from atomstream.domains.networks import Motif, Network
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import MotifChain, alias_table
 from atomstream.samplers.glauber import LARGEST, copy_of

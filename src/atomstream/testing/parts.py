@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from atomstream.coders import Auto
 from atomstream.dictionaries.rows import Rows
-from atomstream.loop.algorithm import Algorithm, check_compatible
-from atomstream.loop.explaining import explainer_for
+from atomstream.loop import Algorithm, check_compatible, explainer_for
 from atomstream.losses import Loss, Squared
 from atomstream.memory import Statistics, Usage
 from atomstream.memory.state import State

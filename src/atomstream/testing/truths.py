@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.coders import Codes
-from atomstream.loop.algorithm import Algorithm, absorb
-from atomstream.loop.explaining import CodingOptions
+from atomstream.loop import Algorithm, CodingOptions, absorb
 from atomstream.losses import Loss
 from atomstream.losses.majorisers import power_step
 from atomstream.memory.state import State

@@ -19,7 +19,7 @@ from atomstream.watch.history import Trace
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from atomstream.loop.algorithm import Algorithm
+    from atomstream.loop import Algorithm
     from atomstream.memory.state import State
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base import Fixed, Matrix, are_fixed
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
-from atomstream.loop.scaling import scaling_of
+from atomstream.loop import scaling_of
 from atomstream.memory.base import Delta
 from atomstream.penalties.base import TINY
 from atomstream.problem import Batch, Objective

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.domains.images.pixels import as_image, white
-from atomstream.io.feed import Feed, Position
+from atomstream.io import Feed, InputOptions, Position, images_in
 from atomstream.io.images import Pictures
-from atomstream.io.inputs import images_in
-from atomstream.io.source import InputOptions
 from atomstream.streams import patch_view, patches
 
 

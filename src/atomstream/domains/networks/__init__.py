@@ -1,17 +1,6 @@
 """Networks, motifs, reconstructions, and link prediction."""
 
-from atomstream.domains.networks import links, motifs
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.reconstruction import Ranking, Reconstruction, Scores, Shrinkage
+import lazy_loader
 
-__all__ = [
-    "Motif",
-    "Network",
-    "Ranking",
-    "Reconstruction",
-    "Scores",
-    "Shrinkage",
-    "links",
-    "motifs",
-]
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,11 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.domains.networks import Motif, Network, Reconstruction, Shrinkage
 from atomstream.domains.networks.edge_means import EdgeMeans
 from atomstream.domains.networks.edge_sets import without_loops
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.reconstruction import Reconstruction, Shrinkage
 
 
 class CodedBlock(NamedTuple):

@@ -1,27 +1,6 @@
 """Mutational signatures: tables of counts by channel, matches to a catalogue, exposures."""
 
-from atomstream.domains.signatures.exposures import (
-    Exposures,
-    capped,
-    exposure_intervals,
-    hypermutated,
-    refit,
-)
-from atomstream.domains.signatures.matches import Decomposition, Match, decompose, match
-from atomstream.domains.signatures.tables import ChannelTable, check_counts, de_novo, read
+import lazy_loader
 
-__all__ = [
-    "ChannelTable",
-    "Decomposition",
-    "Exposures",
-    "Match",
-    "capped",
-    "check_counts",
-    "de_novo",
-    "decompose",
-    "exposure_intervals",
-    "hypermutated",
-    "match",
-    "read",
-    "refit",
-]
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

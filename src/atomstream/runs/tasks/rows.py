@@ -23,7 +23,7 @@ from atomstream.io.feed import Holdout, Piece, bad_rows
 from atomstream.io.inputs import STANDARD_INPUT, axes_of, check_axes, open_inputs, register_reader
 from atomstream.io.lines import Naming
 from atomstream.io.source import InputOptions, divide_alike
-from atomstream.loop.scaling import dominance
+from atomstream.loop import dominance
 from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
 from atomstream.runs.tasks import _passes
 from atomstream.schedules import Constant
