@@ -64,6 +64,6 @@ def pivot(source, state, found, thin, walk, tree, lists):  # type: ignore[no-unt
                 chosen = drawn(shares[place, sample], table, begin, end)
                 below[sample] = nodes[np.uint64(begin + chosen)]
         for sample in range(size):
-            found[start + sample] = grown[:, sample]
+            copy(found[start + sample], grown[:, sample])
     if len(found) > 0:
         copy(state, found[-1])

@@ -33,7 +33,10 @@ def descend(codes, certified, samples, observed, atoms, penalty, most):  # type:
     most : int
         Moves that a row may make.
     """
-    lengths = np.sqrt((atoms * atoms).sum(axis=0))
+    lengths = np.zeros(atoms.shape[1])
+    for k in range(len(atoms)):
+        lengths += atoms[k] * atoms[k]
+    lengths = np.sqrt(lengths)
     for i in range(len(codes)):
         certified[i] = _descend(codes[i], samples[i], observed[i], atoms, lengths, penalty, most)
 
@@ -44,13 +47,16 @@ def _descend(h, x, observed, atoms, lengths, penalty, most):  # type: ignore[no-
     r, d = atoms.shape
     l1, low, high = penalty
     error = x - h @ atoms
-    side = np.where(error >= 0, 1.0, -1.0)  # of zero each entry of the error is on
+    side, pull = np.empty(d), np.empty(d)  # side: of zero each entry of the error is on
+    for f in range(d):
+        side[f] = 1.0 if error[f] >= 0 else -1.0
     active = np.empty(r, np.int64)  # entries of the error below d, then bounds of codes
     inactive = np.ones(d + r, np.bool_)
     basis, triangle = np.zeros((r, r)), np.zeros((r, r))  # normals of constraints, orthogonalised
-    n_active = 0
+    n_active = np.int64(0)  # a literal would be compiled for apart
     for _ in range(most):
-        pull = np.where(observed & inactive[:d], side, 0.0)
+        for f in range(d):
+            pull[f] = side[f] if observed[f] and inactive[f] else 0.0
         slope = l1 - atoms @ pull
         size = np.sqrt(slope @ slope) + 1e-300
         inner = basis[:n_active] @ slope
@@ -165,7 +171,8 @@ def _append(constraint, atoms, basis, triangle, place):  # type: ignore[no-untyp
     for _ in range(2):  # the second time against rounding
         inner = basis[:place] @ normal
         normal -= inner @ basis[:place]
-        triangle[:place, place] += inner
+        for j in range(place):
+            triangle[j, place] += inner[j]
     length = np.sqrt(normal @ normal)
     triangle[place, place] = length
     copy(basis[place], normal / length)
