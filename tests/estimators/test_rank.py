@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linear_sum_assignment
 
 from atomstream import (
     ConsensusNMF,
@@ -16,8 +17,29 @@ from atomstream import (
     choose_rank,
     plots,
 )
+from atomstream.dictionaries.matching import assigned
 from atomstream.estimators._rank_choice import choose, reproducible
 from atomstream.streams import windows
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (3, 7), (7, 3), (0, 2), (2, 0)])
+def test_the_best_pairs_are_those_of_the_hungarian_method(shape):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        values = rng.integers(-3, 4, shape).astype(float)  # with ties
+        for table in (values, values + rng.random(shape)):
+            rows, columns = assigned(table)
+            best = linear_sum_assignment(table, maximize=True)
+            assert_array_equal((rows, columns), best)
+    with pytest.raises(ValueError, match="invalid numeric"):
+        assigned(np.array([[np.nan, 1.0], [1.0, 0.0]]))
+
+
+def test_dictionaries_that_hardly_differ_are_matched_without_a_search(monkeypatch):
+    """What searches takes a fifth of the time of a short run to load."""
+    monkeypatch.setattr("scipy.optimize.linear_sum_assignment", None)
+    atoms = np.random.default_rng(0).random((6, 10)) + 5 * np.eye(6, 10)
+    assert_array_equal(align(atoms, atoms[::-1] + 0.1).order, np.arange(6)[::-1])
 
 
 def test_a_permuted_scaled_dictionary_is_recognised():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 GROUP = (
@@ -151,5 +150,7 @@ def _place(part: type) -> tuple[str, str]:
     return part.__module__, part.__qualname__
 
 
-def _points() -> Iterator[EntryPoint]:
+def _points() -> Iterator[Any]:
+    from importlib.metadata import entry_points  # here, for it loads what reads mail
+
     return iter(entry_points(group=GROUP))

@@ -23,9 +23,12 @@ class _Verb(NamedTuple):
     summary: str
 
 
-# Imported by scikit-learn, which uses them in a few functions. They take three quarters of the time
-# in which it is loaded, a second, and most commands never use them.
-DEFERRED = ("pandas", "scipy.stats")
+# Imported by scikit-learn and SciPy, which use them in a few functions. They take three quarters of
+# the time in which these are loaded, a second, and most commands never use them.
+DEFERRED = (
+    *("pandas", "scipy.stats", "numpy.f2py", "numpy.testing", "asyncio"),
+    *("narwhals", "narwhals.stable", "narwhals.stable.v2"),  # a package before what is in it
+)
 # The commands that begin runs: the words typed, and the name of the task.
 LEARNING = {tuple(kind.command.split()): name for name, kind in TASKS.items()}
 RESUME = ("resume",)
@@ -125,18 +128,21 @@ class _WhenUsed(ModuleType):
 
 def _defer() -> None:
     """Load scikit-learn without the modules that it imports and seldom uses."""
-    stand_ins = {}
+    stand_ins: dict[str, _WhenUsed] = {}
     for name in DEFERRED:
+        package, _, short = name.rpartition(".")
         with suppress(ModuleNotFoundError):  # what is not there needs no stand-in
-            if name not in sys.modules and find_spec(name):
+            # To look for a module within a stand-in would load what that stands for.
+            if name not in sys.modules and (package in stand_ins or find_spec(name)):
                 stand_ins[name] = sys.modules[name] = _WhenUsed(name)
-    try:
-        import sklearn.base  # noqa: F401 - keeps the stand-ins
-    finally:
-        # Whoever imports one of these modules later gets the module itself.
-        for name, stand_in in stand_ins.items():
-            if sys.modules.get(name) is stand_in:
-                del sys.modules[name]
+                if package:  # which is asked for it, as after any import
+                    setattr(sys.modules[package], short, stand_ins[name])
+    import sklearn.base  # noqa: F401 - keeps the stand-ins
+
+    # Whoever imports one of these modules later gets the module itself.
+    for name, stand_in in stand_ins.items():
+        if sys.modules.get(name) is stand_in:
+            del sys.modules[name]
 
 
 @click.group(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import cophenet, linkage
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import squareform
 
 from atomstream.base import unit
+from atomstream.dictionaries.matching import assigned
 
 NEAREST = 0.3  # share of the replicates whose nearest atoms say how dense it is around one
 # Mean distance to them of an atom of length one beyond which it is left out.
@@ -110,7 +109,7 @@ def _matched(cosines: NDArray) -> NDArray:
     """
     found = np.zeros((len(cosines), cosines.shape[2]))
     for near, table in zip(found, cosines, strict=True):
-        theirs, ours = linear_sum_assignment(table, maximize=True)
+        theirs, ours = assigned(table)
         near[ours] = table[theirs, ours]
     return found
 
@@ -191,7 +190,8 @@ def _silhouette(distances: NDArray, labels: NDArray) -> float:
 def _cophenetic(distances: NDArray) -> float:
     if len(distances) < 3:
         return float("nan")
-    pairs = squareform(distances, checks=False)
+    pairs = scipy.spatial.distance.squareform(distances, checks=False)
     if pairs.std() == 0:
         return 1.0
-    return float(cophenet(linkage(pairs, method="average"), pairs)[0])
+    tree = scipy.cluster.hierarchy.linkage(pairs, method="average")
+    return float(scipy.cluster.hierarchy.cophenet(tree, pairs)[0])

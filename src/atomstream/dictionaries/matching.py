@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
 from atomstream.base import counted, unit
@@ -74,9 +75,7 @@ def align(model_a: object, model_b: object) -> Alignment:
         )
     cosines = rows[0] @ rows[1].T
     signed = all((part < 0).any() for part in rows)
-    from scipy.optimize import linear_sum_assignment  # slow to load
-
-    first, second = linear_sum_assignment(np.abs(cosines) if signed else cosines, maximize=True)
+    first, second = assigned(np.abs(cosines) if signed else cosines)
     order = np.full(len(rows[0]), -1)
     similarity = np.zeros(len(rows[0]))
     sign = np.ones(len(rows[0]))
@@ -84,6 +83,16 @@ def align(model_a: object, model_b: object) -> Alignment:
     similarity[first] = np.abs(found) if signed else found
     sign[first] = np.where(signed & (found < 0), -1.0, 1.0)
     return Alignment(order, similarity, sign)
+
+
+def assigned(values: NDArray) -> tuple[NDArray, NDArray]:
+    """Return rows and their columns, each at most once, of the largest sum."""
+    rows, columns = np.nonzero(values == values.max(axis=1, keepdims=True, initial=-np.inf))
+    # No sum exceeds that of the largest of each row: where these have columns of their own, they
+    # are the only best pairs. Atoms that hardly moved since a snapshot always do.
+    if len(rows) == len(values) == len(np.unique(columns)):
+        return rows, columns
+    return scipy.optimize.linear_sum_assignment(values, maximize=True)
 
 
 def _unit_atoms(model: object) -> NDArray:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._ensemble import Ensemble
@@ -82,5 +82,5 @@ def added_by_noise(atoms: NDArray, ensemble: Ensemble, index: int) -> NDArray:
     rows = np.argpartition(made, n_least - 1, axis=0)[:n_least]
     held, left = (np.take_along_axis(values, rows, axis=0) for values in (X, X - made))
     floor = np.minimum(held.mean(axis=0), CUT * np.sqrt(np.mean(left**2, axis=0)))
-    constant, _ = nnls(codes.astype(np.float64), np.ones(len(codes)))
+    constant, _ = scipy.optimize.nnls(codes.astype(np.float64), np.ones(len(codes)))
     return np.outer(constant, floor)

@@ -108,7 +108,7 @@ class RowsLook(Look):
 
     def quality(self, record: Record) -> dict[str, float]:
         """Return figures on the rows held out; empty where there are none."""
-        # A run that is complete holds them: coding the rows once more loads the compiler.
+        # A checkpoint holds them: coding the rows once more loads the compiler.
         return super().quality(record) or figures_on(record.model, record.held_out)
 
     def table(self, record: Record, most: int = 20) -> Table:

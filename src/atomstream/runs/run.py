@@ -196,8 +196,8 @@ class Run:
         finally:
             self.finishing = False
         self._finished = True
-        pace.save()
-        self.folder.log.write_events(lives_of(self.history, self.notes()).events)
+        notes = pace.save()
+        self.folder.log.write_events(lives_of(self.history, notes).events)
 
     def tell_alarm(self) -> None:
         """Write an alarm of the newest batch to the log, and tell all who listen."""
@@ -295,11 +295,11 @@ class _Pace:
         pause = max(PAUSE, COST * self._cost) if every is None else every
         return time.monotonic() - self._last >= pause
 
-    def save(self) -> None:
-        """Write a checkpoint, and note what it took."""
+    def save(self) -> dict[str, Any]:
+        """Write a checkpoint, note what it took, and return what it holds beside the model."""
         run, began = self._run, time.monotonic()
         run.seconds = self._before + began - self._began
-        run.folder.save(run.task.model, run.notes(), run.task.settings.keep)
+        run.folder.save(run.task.model, notes := run.notes(), run.task.settings.keep)
         run.folder.log.write(
             "checkpoint",
             step=run.task.model.n_steps_,
@@ -311,6 +311,7 @@ class _Pace:
         # Counted from the end of the write: on a slow disk checkpoints would follow at once.
         self._last, self.saved = time.monotonic(), run.task.position
         self._cost = self._last - began
+        return notes
 
 
 class StoppedAtOnce(KeyboardInterrupt):

@@ -26,6 +26,7 @@ from atomstream.io.source import Input
 from atomstream.runs import TASKS
 from atomstream.runs.settings import Settings
 from atomstream.watch.callbacks import Callback, History, Learner
+from atomstream.watch.diagnostics import figures_on
 
 
 class Pace(Protocol):
@@ -136,7 +137,9 @@ class Task(ABC):
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         known = {"position": list(self.position), **{n: getattr(self, n) for n in self.noted}}
-        return known if self.holdout is None else known | {"holdout": self.holdout.notes()}
+        if self.holdout is not None:  # judged here, so that who inspects a run needs no compiler
+            known |= {"holdout": self.holdout.notes(), **_judged(self.model, self.held_out)}
+        return known
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint, with the settings that may have changed since."""
@@ -198,6 +201,13 @@ def check_model(settings: Settings, model: Any) -> None:
         if hasattr(model, "n_components")
         else f"The checkpoint holds {found}, needed is a {type(needed).__name__}."
     )
+
+
+def _judged(model: Any, rows: Any) -> dict[str, Any]:
+    """Return the figures on rows held out, as a note."""
+    figures = figures_on(model, rows)
+    # Files refuse NaN among figures; they are computed again by whoever looks at such a model.
+    return {"figures": figures} if np.isfinite([*figures.values()]).all() else {}
 
 
 def task_named(name: str) -> type[Task]:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
 from atomstream.base import unit
@@ -267,9 +268,7 @@ def _left(target: NDArray, parts: NDArray, signed: bool) -> float:
         codes = np.linalg.lstsq(parts.T, target, rcond=None)[0]
     else:
         # Nonnegative atoms may only be added up, as the model does.
-        from scipy.optimize import nnls  # slow to load, and the screen of a run needs no lives
-
-        codes = nnls(parts.T, target)[0]
+        codes = scipy.optimize.nnls(parts.T, target)[0]
     return float(((target - codes @ parts) ** 2).sum())
 
 

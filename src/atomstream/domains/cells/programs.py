@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from atomstream.base import library, of_sum_one
 from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks
@@ -195,7 +194,7 @@ def _on_all_genes(data: Any, usages: NDArray, shares: NDArray) -> tuple[NDArray,
     # Least squares with the triangle R of the shares: R'R is their Gram matrix.
     triangle: NDArray = scipy.linalg.qr(shares, mode="economic")[1]
     sides = scipy.linalg.lstsq(triangle.T, by_share.T)[0]
-    transcripts = np.array([nnls(triangle, side)[0] for side in sides.T]).T
+    transcripts = np.array([scipy.optimize.nnls(triangle, side)[0] for side in sides.T]).T
     return scores, transcripts
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from atomstream.base import check_count, check_number
 from atomstream.dictionaries.matching import align
@@ -100,7 +100,7 @@ def _sum_of(
         if places and at < cosine + min_gain:
             break
         places, cosine = tried, at
-        weights = nnls(known[places].T, profile)[0]
+        weights = scipy.optimize.nnls(known[places].T, profile)[0]
     return places, weights, float(cosine)
 
 
@@ -118,5 +118,5 @@ def _best(
 
 def _cosine(profile: NDArray, parts: NDArray) -> float:
     """Return the cosine of a profile and the sum of parts that is nearest to it."""
-    made = nnls(parts.T, profile)[0] @ parts
+    made = scipy.optimize.nnls(parts.T, profile)[0] @ parts
     return float(made @ profile / max(np.linalg.norm(made) * np.linalg.norm(profile), 1e-300))

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from atomstream.domains.sources.species import SpeciesTable
 
@@ -92,7 +92,7 @@ class Factors:
         if total is None:
             return None
         known = ~np.isnan(total)
-        return self.contributions * nnls(self.contributions[known], total[known])[0]
+        return self.contributions * scipy.optimize.nnls(self.contributions[known], total[known])[0]
 
     @property
     def shares(self) -> NDArray:

@@ -11,12 +11,11 @@ import numpy as np
 
 from atomstream.base.parameters import whole
 from atomstream.exceptions import InputError
-from atomstream.io.feed import Feed, Holdout, Piece, Position
+from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.source import Source, need
 from atomstream.runs.settings import option
 from atomstream.runs.task import Pace, Task
 from atomstream.watch.callbacks import History
-from atomstream.watch.diagnostics import figures_on
 
 # Rows to learn, and passes, where no number of passes is given.
 ROWS_TO_LEARN, MAX_PASSES = 50_000, 25
@@ -53,13 +52,6 @@ def n_passes(asked: int | None, per_pass: float) -> int:
     if asked is not None:
         return asked
     return min(MAX_PASSES, max(1, math.ceil(ROWS_TO_LEARN / max(per_pass, 1))))
-
-
-def judged(model: Any, holdout: Holdout) -> dict[str, Any]:
-    """Return the figures on rows held out, as a note: those who inspect a run need no compiler."""
-    figures = figures_on(model, holdout.rows)
-    # Files refuse NaN among figures; they are computed again by whoever looks at such a model.
-    return {"figures": figures} if np.isfinite([*figures.values()]).all() else {}
 
 
 def rounds_left(settings: Any, model: Any, per_pass: float) -> int:

@@ -6,7 +6,6 @@ import logging
 import re
 import warnings
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -267,10 +266,6 @@ class RowsTask(_passes.PassesTask):
             )
         self.names = names
         super().restore(model, notes)
-
-    def finish(self, folder: Path) -> dict[str, Any]:
-        """Judge the model by the rows held out, for those who inspect the run."""
-        return _passes.judged(self.model, self.holdout)
 
     def batch_of(self, piece: Piece) -> Any:
         """Return the rows that are not held out; None where all are."""
