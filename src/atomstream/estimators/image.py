@@ -27,7 +27,8 @@ from atomstream.estimators._patch_learning import PatchLearning
 from atomstream.streams import patch_view, patches
 
 # Found by measuring (docs/how-to/pictures.md); white is 1.
-NOISE_ALPHA = 3.0  # alpha over the noise, where a dictionary adapts to a noisy image
+NOISE_ALPHA = (2.0, 3.0)  # alpha over the noise, in patches without noise and of half noise
+N_LOOKED_AT = 4096  # patches that tell which share of them is noise
 HOLES_ALPHA = 0.1  # alpha, where a dictionary adapts to an image with holes
 HOLES_STRIDES = (2, 2, 1)  # of rounds that each learn from what the one before has filled in
 
@@ -166,15 +167,17 @@ class ImageDictionary(PatchLearning):
         References
         ----------
         Elad, Aharon (2006), section III: a dictionary learned on the noisy image, errors as goals;
-        ours is learned online, with an l1 penalty of three times the noise, patches made of few
-        atoms count more, and the noisy image is not mixed in at the end.
+        ours is learned online, with an l1 penalty of two to three times the noise, patches made of
+        few atoms count more, and the noisy image is not mixed in at the end.
         """
         image = self._validated(image)
         unit = white(image)
         noise = (noise_level(image) if sigma is None else _check_sigma(sigma, 100 * unit)) / unit
         if noise == 0:
             return np.array(image)
-        atoms = self._adapted(image, NOISE_ALPHA * noise) if adapt else self.learner_.components_
+        atoms = self.learner_.components_
+        if adapt:
+            atoms = self._adapted(image, self._noise_alpha(image, noise))
         n_jobs, centred = effective_n_jobs(self.n_jobs), not self.nonnegative
         return denoise_image(image, atoms, noise, self.patch_size, centred=centred, n_jobs=n_jobs)
 
@@ -235,6 +238,13 @@ class ImageDictionary(PatchLearning):
         self._check_learned((self.patch_size, self.patch_size, *image.shape[2:]))
         patch_view(image, self.patch_size)  # refuses what is too small
         return image
+
+    def _noise_alpha(self, image: NDArray, noise: float) -> float:
+        """Return alpha for a noisy image: where patches have more detail, a weaker one keeps it."""
+        drawn = next(patches(image, self.patch_size, N_LOOKED_AT, n_samples=N_LOOKED_AT, rng=0))
+        spread = float((drawn / white(image)).var(axis=1).mean())
+        share = min(2 * noise**2 / spread, 1.0) if spread > 0 else 1.0
+        return float(np.interp(share, (0, 1), NOISE_ALPHA)) * noise
 
     def _adapted(self, image: NDArray, alpha: float) -> NDArray:
         """Return the atoms after learning from patches of an image, from an empty memory."""
