@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.coders import Auto
 from atomstream.dictionaries import Rows
-from atomstream.loop.algorithm import step
+from atomstream.loop.online import step
 from atomstream.losses import Beta, Huber
 from atomstream.memory import Usage
 from atomstream.memory.state import State

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from atomstream import OnlineNMF
-from atomstream.base.parallel import over_rows
+from atomstream.base.machine import over_rows
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 65, 256, 257, 1000, 5000])

@@ -14,7 +14,7 @@ import pytest
 
 from atomstream import cli
 from atomstream._kernels import compile
-from atomstream.base.parallel import over_rows
+from atomstream.base.machine import over_rows
 from atomstream.base.progress import compiling, shown_by, track
 from atomstream.cli import main
 

@@ -17,7 +17,7 @@ from atomstream.estimators import parafac
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
 from atomstream.updates import LoadingSweep
-from atomstream.updates.radius import minimise_within, project_within
+from atomstream.updates.loadings import minimise_within, project_within
 
 SHAPES = [(7,), (5, 4), (3, 4, 2), (2, 3, 2, 3)]
 

@@ -27,8 +27,8 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
 )
-from atomstream.base import parallel
-from atomstream.base.parallel import one_blas_thread
+from atomstream.base import machine
+from atomstream.base.machine import one_blas_thread
 from atomstream.coders import Auto, ProjectedGradient
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
@@ -890,7 +890,7 @@ def test_blas_gets_its_threads_back_after_the_last_holder_has_left():
     def threads():
         return {part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"}
 
-    one_blas_thread = type(parallel.one_blas_thread)()  # one that no test has interrupted
+    one_blas_thread = type(machine.one_blas_thread)()  # one that no test has interrupted
     with threadpool_limits(2, user_api="blas"):
         before = threads()
         with one_blas_thread:

@@ -15,8 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 
 import atomstream
 from atomstream import OnlineNMF, TopicModel, plots, text
-from atomstream.domains.text.coherence import npmi
-from atomstream.domains.text.topic_shares import spans
+from atomstream.domains.text.topic_shares import npmi, spans
 from atomstream.domains.text.vocabulary import Vocabulary
 from atomstream.estimators import topics
 from atomstream.watch.callbacks import History

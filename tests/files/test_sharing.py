@@ -67,7 +67,7 @@ def test_a_pickled_model_goes_on_learning_to_the_bit(kind, fitted):
 @pytest.mark.parametrize("kind", ONLINE)
 def test_a_pickle_holds_no_method(kind, fitted):
     # The parameters stand for it; bound to the model it would be a circle.
-    assert b"atomstream.loop.algorithm" not in pickle.dumps(fitted[kind])
+    assert b"atomstream.loop.online" not in pickle.dumps(fitted[kind])
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.estimators._slots import SlotLearner
-from atomstream.loop import algorithm
+from atomstream.loop import online
 from atomstream.loop.explaining import CodingOptions, CrossFitted, MergedFeatures, Whole
 from atomstream.problem.batch import Batch
 
@@ -27,7 +27,7 @@ def test_one_file_counts_the_samples_of_batches():
 
 
 def test_a_step_is_eight_lines_without_a_fork():
-    tree = ast.parse(inspect.getsource(algorithm.step))
+    tree = ast.parse(inspect.getsource(online.step))
     assert not any(isinstance(node, ast.If | ast.IfExp) for node in ast.walk(tree))
     assert len(tree.body[0].body[1:]) <= 8
 

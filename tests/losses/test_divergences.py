@@ -26,7 +26,7 @@ from atomstream.coders import Multiplicative
 from atomstream.dictionaries import Rows
 from atomstream.estimators.registry import resolve_loss
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.loop.algorithm import step
+from atomstream.loop.online import step
 from atomstream.losses import (
     L1,
     Alpha,

@@ -16,8 +16,7 @@ from atomstream.dictionaries.rows import Rows
 from atomstream.loop.trimmed_start import clean_rows
 from atomstream.losses import Trimmed, robust_scales
 from atomstream.memory import TrimmedAggregates, TrimmedSums
-from atomstream.memory.state import State
-from atomstream.memory.usage import Usage
+from atomstream.memory.state import State, Usage
 from atomstream.penalties import Nonnegative, NonnegativeBall
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy, Clock

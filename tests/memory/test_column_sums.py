@@ -16,8 +16,8 @@ from atomstream.base.columns import Columns
 from atomstream.coders import Auto, Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.dictionaries import Rows
-from atomstream.loop.algorithm import Algorithm, step
 from atomstream.loop.explaining import MergedFeatures
+from atomstream.loop.online import Algorithm, step
 from atomstream.losses import Alpha, Hellinger, KullbackLeibler
 from atomstream.memory import Majorants, Usage, column_sums
 from atomstream.memory.column_sums import MIN_ENTRY_SHARE

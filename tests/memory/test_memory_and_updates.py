@@ -15,8 +15,7 @@ from atomstream.coders import ActiveSet, Multiplicative
 from atomstream.dictionaries import Rows
 from atomstream.dictionaries import rows as rows_module
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.loop.algorithm import Algorithm, check_compatible, step
-from atomstream.loop.online import learn
+from atomstream.loop.online import Algorithm, check_compatible, learn, step
 from atomstream.losses import L1, Huber, Squared
 from atomstream.memory import Aggregates, Usage
 from atomstream.memory.majorant import MajorantSums

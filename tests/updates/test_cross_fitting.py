@@ -8,8 +8,8 @@ from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import DataWarning, IncompatiblePartsError
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import cross_fit
+from atomstream.loop.online import Algorithm
 from atomstream.losses import L1, L2, Hellinger, Huber, KullbackLeibler
 from atomstream.memory.majorant import MajorantSums
 from atomstream.memory.majorant_delta import MajorantDelta

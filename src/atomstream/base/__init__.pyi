@@ -1,10 +1,13 @@
 from .bootstrap import RowDraws
 from .checks import (
     MAX_NUMBER,
+    Fixed,
     RandomSource,
+    are_fixed,
     check_count,
     check_number,
     counted,
+    fixed_atoms,
     generator,
     plural,
     printable,
@@ -13,10 +16,8 @@ from .checks import (
 from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
-from .fixed import Fixed, are_fixed, fixed_atoms
-from .machine import check_memory, memory_there
+from .machine import check_memory, memory_there, one_blas_thread, over_rows
 from .matrices import Matrix, Samples, checked_numbers, of_sum_one, stacked, unit
-from .parallel import one_blas_thread, over_rows
 from .progress import compiling, shown_by, signals_handled, track
 
 __all__ = [

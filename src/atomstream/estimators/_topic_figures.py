@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import check_count
-from atomstream.domains.text.coherence import npmi
-from atomstream.domains.text.topic_shares import TopicsOverTime, shares_of, typical
+from atomstream.domains.text.topic_shares import TopicsOverTime, npmi, shares_of, typical
 from atomstream.domains.text.vocabulary import blocks_of, check_documents
 from atomstream.estimators._learner_inside import LearnerInside
 

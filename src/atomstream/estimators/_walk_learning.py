@@ -17,8 +17,7 @@ from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._parameters import SCALINGS
 from atomstream.estimators.registry import Start
-from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
-from atomstream.updates.subspaces import orthonormal
+from atomstream.updates.hebbian import HebbianFactor, Moves, Steps, orthonormal
 
 
 def rarity(numbers: NDArray, weights: NDArray, before: NDArray, min_visits: float) -> NDArray:

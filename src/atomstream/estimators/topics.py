@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from atomstream.base import RandomSource, checked_numbers
 from atomstream.base.fields import part
-from atomstream.domains.text.coherence import npmi
+from atomstream.domains.text.topic_shares import npmi
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction, blame

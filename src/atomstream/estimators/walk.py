@@ -16,8 +16,7 @@ from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import view
 from atomstream.estimators._theorems import _WalkTheorem
 from atomstream.estimators._walk_learning import WalkLearning
-from atomstream.updates.hebbian import HebbianFactor
-from atomstream.updates.subspaces import median_subspace, orthonormal
+from atomstream.updates.hebbian import HebbianFactor, median_subspace, orthonormal
 
 
 class RandomWalkFactorization(_WalkTheorem, WalkLearning):

@@ -37,7 +37,7 @@ VALUES = {
     "ConvolutionalClassifier": "atomstream.domains.images.classifiers",
     "Ensemble": "atomstream.estimators._ensemble",
     "HebbianFactor": "atomstream.updates.hebbian",
-    "HeadState": "atomstream.domains.series.head_state",
+    "HeadState": "atomstream.domains.series.smoothing",
     "Hulls": "atomstream.dictionaries.hulls",
     "LagCoefficients": "atomstream.domains.series.lag_regression",
     "Loadings": "atomstream.dictionaries.loadings",
@@ -56,7 +56,7 @@ VALUES = {
     "StateIndex": "atomstream.domains.walks.states",
     "StreamedRounds": "atomstream.loop.streamed_rounds",
     "Subgradient": "atomstream.memory.subgradient",
-    "Usage": "atomstream.memory.usage",
+    "Usage": "atomstream.memory.state",
 }
 # Parts: the dataclasses among the public names of these modules, and those named here. Their fields
 # are all there is, and their constructors refuse settings out of range.

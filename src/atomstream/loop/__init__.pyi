@@ -1,8 +1,7 @@
-from .algorithm import Algorithm, absorb, check_compatible
 from .explaining import CodingOptions, Whole, explainer_for
 from .learner import Learner
 from .merging import SerialResult, SlotResult, check_additive
-from .online import Progress
+from .online import Algorithm, Progress, absorb, check_compatible
 from .scaling import SCALES, Scaling, dominance, scaling_of
 from .settling import MAX_ROUNDS, leaves_nothing
 from .trimmed_start import n_warm_up_rows

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import are_fixed, memory_there, over_rows
 from atomstream.coders import Codes
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions, measured
-from atomstream.loop.online import Progress
+from atomstream.loop.online import Algorithm, Progress
 from atomstream.losses import KullbackLeibler
 from atomstream.memory.state import State
 from atomstream.problem import Accuracy, Batch, Clock, joined

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from atomstream.base import are_fixed
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.dictionaries.rows import Rows
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import cross_fit
+from atomstream.loop.online import Algorithm
 from atomstream.loop.settling import rounds
 from atomstream.losses import Squared
-from atomstream.memory.state import State
-from atomstream.memory.usage import Usage
+from atomstream.memory.state import State, Usage
 from atomstream.penalties.base import directions, weakened
 from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.schedules import Harmonic

@@ -17,16 +17,14 @@ import numpy as np
 from atomstream.base import one_blas_thread
 from atomstream.base.fields import check_fields, count, each, field_names, number, part
 from atomstream.dictionaries.base import Dictionary
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions
 from atomstream.loop.merging import SWEEPS, SlotResult, merged
-from atomstream.loop.online import Progress, learn
+from atomstream.loop.online import Algorithm, Progress, learn
 from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
 from atomstream.losses import Entrywise, Loss
-from atomstream.memory.state import State
-from atomstream.memory.usage import Usage
+from atomstream.memory.state import State, Usage
 from atomstream.problem import Batch, Clock
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.loop.algorithm import Algorithm, absorb
+from atomstream.loop.online import Algorithm, absorb
 from atomstream.memory import Delta, Usage
 from atomstream.memory.state import State
 from atomstream.problem import Batch, Clock

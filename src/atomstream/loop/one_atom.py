@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import DataWarning
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import MIN_FEATURES_PER_ATOM, cross_fit
 from atomstream.loop.first_dictionary import inside
+from atomstream.loop.online import Algorithm
 from atomstream.memory.state import State
 from atomstream.problem import Accuracy, Batch
 

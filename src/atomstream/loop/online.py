@@ -1,19 +1,143 @@
-"""The one online loop: all models but the factorization of walks learn through `learn`."""
+"""The online loop, its algorithm and its step; all but walks learn through `learn`."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from atomstream.coders import Codes
-from atomstream.loop.algorithm import Algorithm
-from atomstream.loop.explaining import CodingOptions
-from atomstream.memory.base import Delta
+from atomstream.coders import Coder, Codes
+from atomstream.exceptions import IncompatiblePartsError
+from atomstream.loop.explaining import CodingOptions, Explainer, Explanation, Whole
+from atomstream.memory.base import Delta, Statistics
 from atomstream.memory.state import State
-from atomstream.problem import Batch, Clock
+from atomstream.problem import Accuracy, Batch, Clock, Objective
+from atomstream.updates.base import Updater
+from atomstream.updates.reseeding import Reseeding
+
+ROUGH_STEPS, EXACT = 50, 1e-2  # of a stream with weights of entries, and violations after them
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A named algorithm: what is minimised, and the parts that do it batch by batch.
+
+    One that must walk the rows one by one offers the same `step` and `reseed` and has other
+    parts.
+
+    Attributes
+    ----------
+    objective : Objective
+    coder : Coder
+    updater : Updater
+        Declares the statistics and the memory that it learns from.
+    reseeding : Reseeding, optional
+        None leaves atoms that nothing uses as they are.
+    missing : bool, default=False
+        Whether entries of batches may be missing.
+    explainer : Explainer
+        How batches are coded and measured; by default each as a whole.
+    """
+
+    objective: Objective
+    coder: Coder
+    updater: Updater
+    reseeding: Reseeding | None = None
+    missing: bool = False
+    explainer: Explainer = field(default_factory=Whole)
+
+    @property
+    def statistics(self) -> Statistics:
+        """Statistics that the updater measures of a batch."""
+        return self.updater.statistics
+
+    def step(
+        self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator
+    ) -> tuple[Codes, Delta]:
+        """Make one step; see `step`."""
+        return step(batch, state, self, clock, rng)
+
+    def explain(self, batch: Batch, dictionary: Any, how: CodingOptions) -> Explanation:
+        """Code a batch and measure what it adds; the dictionary and the memory stay."""
+        return self.explainer.explain(batch, dictionary, self, how)
+
+    def without_reseeding(self) -> Algorithm:
+        """Return the algorithm as slots take it: atoms that nothing uses are left to the merge."""
+        return replace(self, reseeding=None)
+
+    def reseed(self, batch: Batch, codes: Codes, state: State, rng: np.random.Generator) -> int:
+        """Give atoms that nothing uses a new start; return how many."""
+        if self.reseeding is None:
+            return 0
+        return self.reseeding.reseed(batch, codes, state, self.objective, self.updater.fixed, rng)
+
+
+def step(
+    batch: Batch, state: State, algorithm: Algorithm, clock: Clock, rng: np.random.Generator
+) -> tuple[Codes, Delta]:
+    """Code the batch, measure what it adds, absorb it, improve the dictionary."""
+    # What can refuse the batch comes before the first change: a failure leaves the state as it was.
+    how = CodingOptions(_accuracy(batch, algorithm.objective, clock), rng)
+    codes, delta, latest = algorithm.explain(batch, state.dictionary, how)
+    # Before the update: A and B hold this batch when D_t minimises the surrogate, as in eq. (3).
+    absorb(delta, state, clock)
+    algorithm.updater.update(state, algorithm.objective, clock, latest)
+    return codes, delta
+
+
+def _accuracy(batch: Batch, objective: Objective, clock: Clock) -> Accuracy:
+    """Return how exact the codes of a batch have to be: the clock's word, or more.
+
+    Rows of unequal entries have most of their weight in few of these. Rough codes of them stop the
+    atoms early, but before the atoms have settled they keep them out of poor minima.
+    """
+    accuracy = clock.tolerance
+    if batch.has_entry_weights and objective.loss.quadratic and clock.step >= ROUGH_STEPS:
+        return accuracy._replace(violation=min(accuracy.violation, EXACT))
+    return accuracy
+
+
+def absorb(delta: Delta, state: State, clock: Clock) -> None:
+    """Take in what samples add, as one step of the clock; the dictionary stays as it is."""
+    # The clock ticks first: a schedule that raises leaves the memory as it was.
+    state.memory.absorb(delta, clock.tick(delta.mass))
+    # Before the update: energies belong to the atoms that the codes were made with.
+    energy = state.memory.atom_energy(state.dictionary)
+    spare = state.memory.spare(delta)
+    state.usage.absorb(delta, energy, state.dictionary.gram(), spare)
+
+
+def check_compatible(algorithm: Algorithm) -> None:
+    """Refuse an algorithm one of whose parts needs what another does not offer.
+
+    Parts list what they need of the loss and of the sets of codes and atoms (`Needs`).
+    """
+    coder, updater, loss = algorithm.coder, algorithm.updater, algorithm.objective.loss
+    if algorithm.missing and not coder.handles_mask:
+        raise IncompatiblePartsError(
+            f"{type(coder).__name__} needs complete rows, got missing=True; choose another coder."
+        )
+    if updater.folds > 1 and not loss.robust:
+        raise IncompatiblePartsError(
+            f"folds={updater.folds} needs a robust loss, got {loss!r}: others are infinite where "
+            "codes predict nothing; choose folds=1."
+        )
+    for job in ("coder", "statistics", "updater"):
+        part = getattr(algorithm, job)
+        for role, names in part.needs.items():
+            offer = getattr(algorithm.objective, role)
+            # What is needed has to be true: a part may have the name and offer nothing under it.
+            missing = [name for name in names if not getattr(offer, name, None)]
+            if missing:
+                kind = "a loss that is" if role == "loss" else f"{role} that are"
+                raise IncompatiblePartsError(
+                    f"{type(part).__name__} needs {kind} {' and '.join(missing)}, got {offer!r}; "
+                    f"choose another {role} part or another {job}."
+                )
+
 
 log = logging.getLogger(__name__)
 

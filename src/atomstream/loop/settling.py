@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import are_fixed
 from atomstream.coders import Codes
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions
-from atomstream.loop.online import Progress
+from atomstream.loop.online import Algorithm, Progress
 from atomstream.memory.state import State
 from atomstream.problem import Accuracy, Batch, Clock
 

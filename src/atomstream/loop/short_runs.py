@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.coordinates import Alternation, Factors, settles_by_coordinates
+from atomstream.loop.online import Algorithm
 from atomstream.losses.majorisers import exponents_of, power_step
 from atomstream.memory.by_feature import code_products
 from atomstream.memory.column_sums import MIN_ENTRY_SHARE

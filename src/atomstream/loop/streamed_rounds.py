@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from atomstream.base import are_fixed, memory_there
 from atomstream.base.fields import array, count, number, one_of, part
 from atomstream.coders import Codes
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.coordinates import (
     FIRST_REACH,
     LONGER,
@@ -23,7 +22,7 @@ from atomstream.loop.coordinates import (
     minimises_divergence,
 )
 from atomstream.loop.explaining import CodingOptions, measured
-from atomstream.loop.online import Progress
+from atomstream.loop.online import Algorithm, Progress
 from atomstream.loop.settling import ACCURACY, FINE_GAIN, MIN_GAIN, UPDATES
 from atomstream.memory.state import State
 from atomstream.problem import Batch, Clock

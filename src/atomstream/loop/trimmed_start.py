@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.coders.tolerances import RootTolerance
 from atomstream.dictionaries.rows import Rows
-from atomstream.loop.algorithm import Algorithm
 from atomstream.loop.explaining import CodingOptions, Whole
-from atomstream.loop.online import learn
+from atomstream.loop.online import Algorithm, learn
 from atomstream.losses import Squared, robust_scales
 from atomstream.losses.robust import NORMAL
-from atomstream.memory.state import State
-from atomstream.memory.usage import Usage
+from atomstream.memory.state import State, Usage
 from atomstream.problem import Accuracy, Batch, Clock
 from atomstream.schedules import Power
 from atomstream.updates.block_coordinate import BlockCoordinate

@@ -2,9 +2,9 @@ from .base import Delta, Memory, Statistics
 from .gram import Aggregates, GramDelta, GramSums
 from .majorant import Majorants, MajorantSums
 from .majorant_delta import MajorantDelta
+from .state import Usage
 from .subgradient import Subgradient, SubgradientDelta, Subgradients
 from .trimmed import TrimmedAggregates, TrimmedDelta, TrimmedSums
-from .usage import Usage
 
 __all__ = [
     "Aggregates",

@@ -1,18 +1,90 @@
-"""The state of a run: dictionary, memory, usage."""
+"""The state of a run: dictionary, memory, usage of the atoms."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from atomstream.base.fields import part
+from atomstream.base.fields import array, part
 from atomstream.dictionaries.base import Dictionary
-from atomstream.memory import Memory, Usage
+from atomstream.memory import Memory
+from atomstream.memory.base import Delta
 from atomstream.problem import Clock
 from atomstream.schedules import Harmonic
+
+UNUSED = 1e-6  # an atom whose energy is below this share of the largest counts as unused
+SAME = 1e-6  # atoms whose cosine is nearer to 1 than this count as one
+ALIKE = 1e-3  # and than this, where a batch loses next to nothing without the weaker one
+
+
+class Usage:
+    """Usage of the atoms over the run, whatever the memory forgets.
+
+    Attributes
+    ----------
+    total : ndarray of shape (n_components,)
+        Sum over the run of absolute codes times the length that the atom had then, times sample
+        weights.
+    idle : ndarray of shape (n_components,)
+        Mass of the samples that came since an atom was last of use.
+    """
+
+    SAVED = (array("total", "r"), array("idle", "r"))
+
+    def __init__(self, n_components: int) -> None:
+        self.total = np.zeros(n_components)
+        self.idle = np.zeros(n_components)
+
+    def absorb(self, delta: Delta, energy: NDArray, gram: NDArray, spare: float = 0.0) -> None:
+        """Count a batch.
+
+        Parameters
+        ----------
+        delta : Delta
+        energy : ndarray of shape (n_components,)
+            Energy of the atoms in the memory, the batch included.
+        gram : ndarray of shape (n_components, n_components)
+            Inner products of the atoms: one that repeats a stronger atom is of no use.
+        spare : float, default=0.0
+            Energy that an atom nearly parallel to a stronger one may have apart from it, and still
+            be of no use.
+        """
+        used = (energy > UNUSED * energy.max()) & ~_repeats(gram, energy, spare)
+        # Counted in mass, so that patience means the same for batches of any size.
+        idle = np.where(used, 0.0, self.idle + delta.mass)
+        vars(self).update(total=self.total + delta.usage, idle=idle)
+
+    def forget(self, atoms: NDArray) -> None:
+        """Start the idle time of these atoms anew."""
+        idle = self.idle.copy()
+        idle[atoms] = 0
+        self.idle = idle
+
+    def merge(self, other: Self) -> None:
+        """Add what another part of the stream used."""
+        # An atom is idle only as long as no part of the stream has used it.
+        vars(self).update(total=self.total + other.total, idle=np.minimum(self.idle, other.idle))
+
+
+def _repeats(gram: NDArray, energy: NDArray, spare: float) -> NDArray:
+    """Return which atoms point where one of more energy (or an earlier one of equal) points."""
+    sizes, found = np.sqrt(gram.diagonal()), np.zeros(len(energy), bool)
+    whole = sizes * sizes[:, None]
+    same = gram > (1 - SAME) * whole
+    if spare:
+        # The stronger atom takes over all of the weaker one but what is at right angles to it.
+        weaker = np.minimum(energy, energy[:, None])
+        same |= (gram > (1 - ALIKE) * whole) & (weaker * (whole**2 - gram**2) <= spare * whole**2)
+    if np.count_nonzero(same) <= np.count_nonzero(sizes):  # each atom is like itself alone
+        return found
+    first, second = np.nonzero(np.triu(same, 1))
+    found[np.where(energy[second] > energy[first], first, second)] = True
+    return found
+
 
 DictionaryT = TypeVar("DictionaryT", bound=Dictionary)
 MemoryT = TypeVar("MemoryT", bound=Memory)

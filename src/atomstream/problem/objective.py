@@ -16,7 +16,7 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.products import losses
 
 # What a part needs of the others: for "loss", "codes" and "atoms" the names of attributes that must
-# be there and true. `atomstream.loop.algorithm.check_compatible` reads them before the first batch.
+# be there and true. `atomstream.loop.online.check_compatible` reads them before the first batch.
 Needs = Mapping[str, tuple[str, ...]]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,8 @@ from atomstream.problem.batch import Batch
 
 # By entries of the reconstruction; a number: all alike.
 Entries: TypeAlias = "float | NDArray | sp.csr_array"
+# Rows, atoms and a loss, and all that is computed of them for codes of the rows.
+Products: TypeAlias = "DenseProducts | SparseProducts"
 LEAST_CURVATURE = 0.1  # of the majoriser's, that the model of a Newton step has at least
 ROWS = 1024  # that are dense at a time
 MIN_DIVISOR = {  # of a reconstruction that is divided by
@@ -31,9 +33,7 @@ MIN_DIVISOR = {  # of a reconstruction that is divided by
 }
 
 
-def products(
-    batch: Batch, atoms: NDArray, loss: Loss
-) -> Callable[[slice], DenseProducts | SparseProducts]:
+def products(batch: Batch, atoms: NDArray, loss: Loss) -> Callable[[slice], Products]:
     """Return what gives some rows of a batch beside atoms and a loss, in the type of the atoms.
 
     Sparse rows become dense, block by block, where the loss needs the reconstruction of their
@@ -60,8 +60,8 @@ def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:
     return values
 
 
-class Products(ABC):
-    """Rows, atoms and a loss, and all that is computed of them for codes of the rows.
+class _Rows(ABC):
+    """What dense and sparse products share.
 
     Attributes
     ----------
@@ -75,44 +75,12 @@ class Products(ABC):
     _loss: Loss
 
     @abstractmethod
-    def of(self, rows: NDArray) -> Products:
+    def of(self, rows: NDArray) -> Self:
         """Return the products of some of the rows."""
-
-    @abstractmethod
-    def sums(self) -> tuple[NDArray, NDArray]:
-        """Return the sum of the observed entries of each sample, and of each atom over them."""
-
-    @abstractmethod
-    def project(self, projector: NDArray, codes: NDArray) -> NDArray:
-        """Return the samples times a matrix; what is missing is completed from these codes."""
-
-    @abstractmethod
-    def losses(self, codes: NDArray) -> NDArray:
-        """Return the loss of each row."""
-
-    @abstractmethod
-    def split_entries(self, codes: NDArray) -> tuple[Entries, Entries, Any]:
-        """Return both parts of the gradient in the reconstruction, and the curvature there."""
-
-    @abstractmethod
-    def code_gradient(self, part: Entries) -> NDArray:
-        """Return a part of the gradient in the codes from that in the reconstruction."""
-
-    @abstractmethod
-    def atom_gradient(self, codes: NDArray, part: Entries) -> NDArray:
-        """Return such a part of the gradient in the atoms, summed over the rows."""
 
     @abstractmethod
     def split_gradient(self, codes: NDArray) -> tuple[NDArray, NDArray]:
         """Return both parts of the gradient in the codes."""
-
-    @abstractmethod
-    def secant(self, codes: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-        """Return weighted sums over the rows of absolute gradients and errors, by features."""
-
-    @abstractmethod
-    def quadratic_model(self, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the gradient in each code, and the Gram matrix of the atoms under curvature."""
 
     def code_curvature(self, curvature: NDArray | sp.csr_array) -> NDArray:
         """Return the trace of the Gram matrix of the atoms under the curvature of each row."""
@@ -141,7 +109,7 @@ class Products(ABC):
         return codes
 
 
-class DenseProducts(Products):
+class DenseProducts(_Rows):
     """Rows whose reconstruction is formed as a whole; missing entries cost nothing."""
 
     def __init__(self, X: NDArray, mask: NDArray | None, atoms: NDArray, loss: Loss) -> None:
@@ -152,10 +120,10 @@ class DenseProducts(Products):
         nonnegative = loss.exponents is not None or loss.reconstruction == "positive"
         self._least = MIN_DIVISOR[atoms.dtype] if nonnegative else None
 
-    def of(self, rows: NDArray) -> DenseProducts:
+    def of(self, rows: NDArray) -> Self:
         """Return the products of some of the rows."""
         mask = None if self._mask is None else self._mask[rows]
-        return DenseProducts(self._X[rows], mask, self._atoms, self._loss)
+        return type(self)(self._X[rows], mask, self._atoms, self._loss)
 
     def sums(self) -> tuple[NDArray, NDArray]:
         """Return the sum of the observed entries of each sample, and of each atom over them."""
@@ -258,7 +226,7 @@ class DenseProducts(Products):
         return slope, grams
 
 
-class SparseProducts(Products):
+class SparseProducts(_Rows):
     """Sparse rows of which only the stored entries are reconstructed."""
 
     def __init__(self, X: sp.csr_array, atoms: NDArray, loss: Loss) -> None:
@@ -266,7 +234,7 @@ class SparseProducts(Products):
         self._columns = np.array(atoms.T, order="C")
         self._totals = atoms.sum(axis=1)
 
-    def of(self, rows: NDArray | slice) -> SparseProducts:
+    def of(self, rows: NDArray | slice) -> Self:
         """Return the products of some of the rows."""
         # Atoms and their sums are shared: they do not depend on the rows.
         part = copy(self)

@@ -14,8 +14,14 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.base.parameters import one_of
-from atomstream.domains.text.coherence import npmi
-from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting, shares_of, typical
+from atomstream.domains.text.topic_shares import (
+    UNITS,
+    TopicsOverTime,
+    fitting,
+    npmi,
+    shares_of,
+    typical,
+)
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
