@@ -18,8 +18,7 @@ from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators._validation import check_X
 from atomstream.estimators.cp import OnlineCPDictionary
-from atomstream.memory.gram import Aggregates
-from atomstream.memory.state import State
+from atomstream.memory import Aggregates, State
 from atomstream.problem import Accuracy, Batch
 
 EXACT = Accuracy(gap=1e-9)

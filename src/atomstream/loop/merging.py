@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from atomstream.loop.online import Algorithm, absorb
-from atomstream.memory import Delta, Usage
-from atomstream.memory.state import State
+from atomstream.memory import Delta, State, Usage
 from atomstream.problem import Batch, Clock
 
 SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better

@@ -12,8 +12,7 @@ import numpy as np
 from atomstream.coders import Coder, Codes
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.loop.explaining import CodingOptions, Explainer, Explanation, Whole
-from atomstream.memory.base import Delta, Statistics
-from atomstream.memory.state import State
+from atomstream.memory import Delta, State, Statistics
 from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding

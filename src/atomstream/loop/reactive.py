@@ -11,8 +11,7 @@ import numpy as np
 from atomstream.base import moved, summed
 from atomstream.base.fields import array, count, part
 from atomstream.loop.online import Algorithm
-from atomstream.memory.base import Delta
-from atomstream.memory.state import State
+from atomstream.memory import Delta, State
 from atomstream.problem import Batch, Clock
 from atomstream.schedules import Constant
 

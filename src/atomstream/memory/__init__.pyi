@@ -2,7 +2,7 @@ from .base import Delta, Memory, Statistics
 from .gram import Aggregates, GramDelta, GramSums
 from .majorant import Majorants, MajorantSums
 from .majorant_delta import MajorantDelta
-from .state import Usage
+from .state import State, Usage
 from .subgradient import Subgradient, SubgradientDelta, Subgradients
 from .trimmed import TrimmedAggregates, TrimmedDelta, TrimmedSums
 
@@ -15,6 +15,7 @@ __all__ = [
     "MajorantSums",
     "Majorants",
     "Memory",
+    "State",
     "Statistics",
     "Subgradient",
     "SubgradientDelta",

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.fields import array, part
 from atomstream.dictionaries.base import Dictionary
-from atomstream.memory import Memory
-from atomstream.memory.base import Delta
+from atomstream.memory import Delta, Memory
 from atomstream.problem import Clock
 from atomstream.schedules import Harmonic
 

@@ -12,8 +12,7 @@ from atomstream.base import Fixed
 from atomstream.base.parameters import Part
 from atomstream.coders import Coder, Codes
 from atomstream.losses import Loss
-from atomstream.memory.base import Statistics
-from atomstream.memory.state import State
+from atomstream.memory import State, Statistics
 from atomstream.penalties import Nonnegative, NonnegativeBall, Penalty, Simplex
 from atomstream.problem import Batch, Clock, Needs, Objective
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from atomstream.base import Fixed, are_fixed
 from atomstream.base.parameters import number
 from atomstream.dictionaries.rows import Rows
+from atomstream.memory import Aggregates, GramSums, State
 from atomstream.memory.by_feature import features_per_block
-from atomstream.memory.gram import Aggregates, GramSums
-from atomstream.memory.state import State
 from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.problem import Clock, Needs, Objective
 from atomstream.updates.base import PATIENCE, CodedBatch, Updater

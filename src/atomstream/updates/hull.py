@@ -15,8 +15,7 @@ from atomstream.coders import ActiveSet, Coder, Codes
 from atomstream.dictionaries.hulls import Hulls, NamedRows
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Squared
-from atomstream.memory.gram import Aggregates, GramDelta, GramSums
-from atomstream.memory.state import State
+from atomstream.memory import Aggregates, GramDelta, GramSums, State
 from atomstream.penalties import Free, Simplex
 from atomstream.penalties.base import kernel_form
 from atomstream.problem import Accuracy, Batch, Clock, Objective

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.parameters import NONE, number, one_of, parameter, whole
 from atomstream.dictionaries.loadings import Loadings, contract_group, halves_contracted
-from atomstream.memory.gram import Aggregates, GramSums
-from atomstream.memory.state import State
+from atomstream.memory import Aggregates, GramSums, State
 from atomstream.penalties.base import TINY, Penalty, project
 from atomstream.problem import Clock, Needs, Objective
 from atomstream.updates.base import PATIENCE, CodedBatch, Updater

@@ -13,9 +13,8 @@ from atomstream.base import Fixed, are_fixed
 from atomstream.base.parameters import whole
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses.majorisers import exponents_of, power_step, times_power
+from atomstream.memory import Majorants, MajorantSums, State
 from atomstream.memory.column_sums import MIN_ENTRY_SHARE, ColumnSums
-from atomstream.memory.majorant import Majorants, MajorantSums
-from atomstream.memory.state import State
 from atomstream.penalties import Nonnegative, Penalty
 from atomstream.problem import Clock, Needs, Objective
 from atomstream.problem.products import losses

@@ -13,8 +13,7 @@ from atomstream.base.parameters import number, one_of
 from atomstream.coders import Coder, ProjectedSubgradient
 from atomstream.dictionaries.rows import Rows
 from atomstream.losses import Loss
-from atomstream.memory.state import State
-from atomstream.memory.subgradient import Subgradient, Subgradients
+from atomstream.memory import State, Subgradient, Subgradients
 from atomstream.penalties import Box, Covering, Penalty
 from atomstream.problem import Clock, Needs, Objective
 from atomstream.updates.base import CodedBatch, Updater
