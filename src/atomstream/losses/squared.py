@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import Matrix
-from atomstream.dictionaries.base import Dictionary
-from atomstream.dictionaries.low_rank import LARGE
+from atomstream.dictionaries.base import LARGE, Dictionary
 from atomstream.losses.base import Loss, _double
 
 

@@ -1,6 +1,6 @@
 from .batch import Batch, joined
 from .clock import Accuracy, Clock
-from .objective import Needs, Objective
+from .products import Needs, Objective
 
 __all__ = [
     "Accuracy",
