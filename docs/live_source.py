@@ -9,16 +9,18 @@ import ast
 import inspect
 import re
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
+from textwrap import dedent
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"(<!-- source: ([\w./]+):([\w.]+) -->\n```python\n)(.*?)(```)", re.DOTALL)
 
 
 def source(place: str, name: str) -> str:
-    """Return the source of a class or function, of a module or of a file."""
+    """Return the source of a class, function or method, of a module or of a file."""
     if not place.endswith(".py"):
-        return inspect.getsource(getattr(import_module(place), name))
+        return dedent(inspect.getsource(attrgetter(name)(import_module(place))))
     text = (ROOT / place).read_text(encoding="utf-8")
     found = next(node for node in ast.parse(text).body if getattr(node, "name", None) == name)
     first = min([found.lineno, *(mark.lineno for mark in found.decorator_list)])

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.coders import Auto
 from atomstream.dictionaries import Rows
-from atomstream.loop.online import step
 from atomstream.losses import Beta, Huber
 from atomstream.memory import Usage
 from atomstream.memory.state import State
@@ -381,7 +380,7 @@ def test_one_full_batch_is_the_offline_alternation(name):
     algorithm, state, objective = model.algorithm_, model.state_, model.algorithm_.objective
     for _ in range(5):
         before = model.objective(X)
-        codes, _ = step(Batch(X), state, algorithm, model.clock_, None)
+        codes, _ = algorithm.step(Batch(X), state, model.clock_, None)
         if objective.loss.quadratic:
             assert_allclose(state.memory.gram, codes.values.T @ codes.values / 80, atol=1e-10)
         assert (

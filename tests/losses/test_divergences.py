@@ -26,7 +26,6 @@ from atomstream.coders import Multiplicative
 from atomstream.dictionaries import Rows
 from atomstream.estimators.registry import resolve_loss
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.loop.online import step
 from atomstream.losses import (
     L1,
     Alpha,
@@ -365,7 +364,7 @@ def test_the_surrogate_stays_above_the_loss_at_stored_codes():
             if start == 0:
                 model.partial_fit(batch.X)
             else:
-                codes, _ = step(batch, model.state_, model.algorithm_, model.clock_, None)
+                codes, _ = model.algorithm_.step(batch, model.state_, model.clock_, None)
                 stored.append((batch, codes.values))
         met = np.mean(
             [

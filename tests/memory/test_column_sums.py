@@ -17,7 +17,7 @@ from atomstream.coders import Auto, Codes
 from atomstream.coders.multiplicative import Multiplicative
 from atomstream.dictionaries import Rows
 from atomstream.loop.explaining import MergedFeatures
-from atomstream.loop.online import Algorithm, step
+from atomstream.loop.online import Algorithm
 from atomstream.losses import Alpha, Hellinger, KullbackLeibler
 from atomstream.memory import Majorants, Usage, column_sums
 from atomstream.memory.column_sums import MIN_ENTRY_SHARE
@@ -88,7 +88,7 @@ def test_lazy_sums_are_the_explicit_ones(seed, loss, schedule, l1, total, fixed)
     known = {"atoms": atoms, "plus": zero, "minus": zero, "gram": np.zeros((R, R))}
     for _ in range(12):
         weights = rng.random(8) + 0.1 if rng.random() < 0.5 else None
-        _, delta = step(Batch(texts(rng), weights), state, algorithm, clock, rng)
+        _, delta = algorithm.step(Batch(texts(rng), weights), state, clock, rng)
         known = explicit(known, delta, clock.weight, objective, fixed)
         memory, found = state.memory, state.dictionary
         assert memory.columns is not None

@@ -15,7 +15,7 @@ from atomstream.coders import ActiveSet, Multiplicative
 from atomstream.dictionaries import Rows
 from atomstream.dictionaries import rows as rows_module
 from atomstream.exceptions import IncompatiblePartsError
-from atomstream.loop.online import Algorithm, check_compatible, learn, step
+from atomstream.loop.online import Algorithm, check_compatible, learn
 from atomstream.losses import L1, Huber, Squared
 from atomstream.memory import Aggregates, Usage
 from atomstream.memory.majorant import MajorantSums
@@ -92,7 +92,7 @@ def test_surrogate_is_above_the_empirical_loss_and_tight_at_optimal_codes():
     chosen, clock, seen = algorithm(), Clock(Harmonic(), accuracy=1e-11), []
     for _ in range(6):
         seen.append(rng.random((10, 7)))
-        step(Batch(seen[-1]), state, chosen, clock, None)
+        chosen.step(Batch(seen[-1]), state, clock, None)
         X = np.concatenate(seen)
         best = chosen.coder.encode(
             Batch(X), state.dictionary, chosen.objective, Accuracy(gap=1e-11)
@@ -145,7 +145,7 @@ def test_each_atom_step_is_exact_so_a_sweep_never_raises_the_surrogate(penalty, 
 def test_short_atoms_are_scaled_up_with_their_codes_and_the_surrogate_stays():
     rng, state = start()
     chosen = algorithm(codes=Nonnegative())
-    step(Batch(rng.random((30, 7))), state, chosen, Clock(Harmonic(), 1e-8), None)
+    chosen.step(Batch(rng.random((30, 7))), state, Clock(Harmonic(), 1e-8), None)
     state.memory.rescale(np.array([1, 40.0, 1, 8.0]))  # as if codes had grown and atoms shrunk
     state.dictionary.assign(state.dictionary.atoms() / np.array([[1], [40.0], [1], [8.0]]))
     before = chosen.updater.value(state, chosen.objective)
@@ -187,7 +187,7 @@ def test_many_sweeps_reach_the_least_squares_dictionary():
 def test_float32_dictionaries_keep_float64_memory():
     rng, state = start()
     state = State(Rows(state.dictionary.atoms().astype(np.float32)), state.memory, state.usage)
-    step(Batch(rng.random((9, 7)).astype(np.float32)), state, algorithm(), Clock(Harmonic()), None)
+    algorithm().step(Batch(rng.random((9, 7)).astype(np.float32)), state, Clock(Harmonic()), None)
     assert state.dictionary.atoms().dtype == np.float32
     assert state.memory.gram.dtype == state.memory.cross.dtype == np.float64
 
@@ -195,7 +195,7 @@ def test_float32_dictionaries_keep_float64_memory():
 def test_the_gram_matrix_follows_the_dictionary():
     rng, state = start()
     first = state.dictionary.gram().copy()
-    step(Batch(rng.random((9, 7))), state, algorithm(), Clock(Harmonic()), None)
+    algorithm().step(Batch(rng.random((9, 7))), state, Clock(Harmonic()), None)
     atoms = state.dictionary.atoms()
     assert not np.allclose(first, state.dictionary.gram())
     assert_allclose(state.dictionary.gram(), atoms @ atoms.T)
@@ -209,7 +209,7 @@ def test_steps_shrink_as_one_over_t(room):
     chosen, clock, moves = algorithm(), Clock(Harmonic(), accuracy=1e-6), []
     for _ in range(400):
         before = state.dictionary.atoms().copy()
-        step(Batch(rng.random((20, 7))), state, chosen, clock, None)
+        chosen.step(Batch(rng.random((20, 7))), state, clock, None)
         moves.append(np.linalg.norm(state.dictionary.atoms() - before))
     scaled = np.arange(1, 401) * np.array(moves)
     room.error(scaled[200:].max(), at_most=2 * scaled[20:50].max())
@@ -333,5 +333,5 @@ def test_an_entry_at_zero_is_not_pulled_up_by_what_it_was_measured_at(loss):
     assert (memory.plus.sum(axis=0) > 0).all()
     chosen = Algorithm(objective, Multiplicative(), Majorise())
     state = State(rows, memory, Usage(4))
-    step(Batch(rng.random((9, 7))), state, chosen, Clock(Harmonic()), rng)
+    chosen.step(Batch(rng.random((9, 7))), state, Clock(Harmonic()), rng)
     assert np.isfinite(state.dictionary.atoms()).all()

@@ -16,7 +16,7 @@ from atomstream.estimators._given import EntryWeights, check_weighs_entries, wit
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._validation import check_observed, check_weights
 from atomstream.problem import Batch
-from atomstream.watch.diagnostics import SampleReport, stationarity
+from atomstream.watch import SampleReport, stationarity
 
 
 class Fitting(Coding):

@@ -32,7 +32,7 @@ from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
 from atomstream.problem import Batch, Objective
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
-from atomstream.watch.diagnostics import relative_move
+from atomstream.watch import relative_move
 
 CLUSTERED_ROWS = 20  # for each representative, where data are at hand
 

@@ -19,7 +19,7 @@ from atomstream.estimators._rank_choice import RankChoice
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.watch.callbacks import LearningBar
+from atomstream.watch import LearningBar
 
 PATCHES = 5000  # in all parts together
 MAX_PARTS, MIN_PARTS = 40, 10  # of a network, as many as can be

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from atomstream.base import Matrix
-    from atomstream.watch.callbacks import History
+    from atomstream.watch import History
 
 MAX_BARS = 32  # most features that are drawn as bars
 TINY = 1e-12

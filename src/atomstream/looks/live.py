@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from atomstream.base import library
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, empty
-from atomstream.watch.callbacks import History
-from atomstream.watch.history import alarms_of
+from atomstream.watch import History, alarms_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,7 +16,7 @@ from atomstream.looks.cards import Card, Cards, Picture
 from atomstream.looks.look import Look, look_of
 from atomstream.looks.record import EDITS, Edits, Record, Table, read_edits
 from atomstream.looks.report import Section, write_report
-from atomstream.watch.history import Trace
+from atomstream.watch import Trace
 
 MAX_PAST = 1 << 22  # characters of all pictures of the past in a report
 ALL = 2**62  # rows of a table

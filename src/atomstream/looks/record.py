@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.outputs import Labels
-from atomstream.watch.callbacks import History
+from atomstream.watch import History
 
 EDITS = "edits.json"
 FORMAT = 1

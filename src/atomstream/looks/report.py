@@ -27,8 +27,7 @@ from atomstream.io.files import whole_file
 from atomstream.looks import drawings
 from atomstream.looks.cards import Cards, course_points
 from atomstream.looks.record import Record, Table
-from atomstream.watch.history import alarms_of
-from atomstream.watch.lives import lives_of
+from atomstream.watch import alarms_of, lives_of
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 MAX_EVENTS = 30  # in the life of atoms that a report lists

@@ -30,7 +30,7 @@ from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import Users
 from atomstream.loop import scaling_of
-from atomstream.watch.diagnostics import figures_on
+from atomstream.watch import figures_on
 
 TABLES = (".csv", ".tsv", ".gz", ".parquet", ".arrow", ".feather", ".h5ad")
 ROWS = 4096  # coded at a time

@@ -14,7 +14,7 @@ from atomstream.io.series_table import SeriesTable
 from atomstream.looks import cards
 from atomstream.looks.cards import Picture
 from atomstream.streams import windows
-from atomstream.watch.history import Trace
+from atomstream.watch import Trace
 
 MAX_SAMPLES_PER_ATOM = 4  # samples kept of each atom
 SHOWN = 3  # series of a window that are drawn

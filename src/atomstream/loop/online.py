@@ -56,8 +56,14 @@ class Algorithm:
     def step(
         self, batch: Batch, state: State, clock: Clock, rng: np.random.Generator
     ) -> tuple[Codes, Delta]:
-        """Make one step; see `step`."""
-        return step(batch, state, self, clock, rng)
+        """Code the batch, measure what it adds, absorb it, improve the dictionary."""
+        # What can refuse the batch comes before the first change, and leaves the state as it was.
+        how = CodingOptions(_accuracy(batch, self.objective, clock), rng)
+        codes, delta, latest = self.explain(batch, state.dictionary, how)
+        # Before the update: A and B hold this batch when D_t minimises the surrogate, eq. (3).
+        absorb(delta, state, clock)
+        self.updater.update(state, self.objective, clock, latest)
+        return codes, delta
 
     def explain(self, batch: Batch, dictionary: Any, how: CodingOptions) -> Explanation:
         """Code a batch and measure what it adds; the dictionary and the memory stay."""
@@ -72,19 +78,6 @@ class Algorithm:
         if self.reseeding is None:
             return 0
         return self.reseeding.reseed(batch, codes, state, self.objective, self.updater.fixed, rng)
-
-
-def step(
-    batch: Batch, state: State, algorithm: Algorithm, clock: Clock, rng: np.random.Generator
-) -> tuple[Codes, Delta]:
-    """Code the batch, measure what it adds, absorb it, improve the dictionary."""
-    # What can refuse the batch comes before the first change: a failure leaves the state as it was.
-    how = CodingOptions(_accuracy(batch, algorithm.objective, clock), rng)
-    codes, delta, latest = algorithm.explain(batch, state.dictionary, how)
-    # Before the update: A and B hold this batch when D_t minimises the surrogate, as in eq. (3).
-    absorb(delta, state, clock)
-    algorithm.updater.update(state, algorithm.objective, clock, latest)
-    return codes, delta
 
 
 def _accuracy(batch: Batch, objective: Objective, clock: Clock) -> Accuracy:

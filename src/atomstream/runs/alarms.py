@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from atomstream.exceptions import InputError
-from atomstream.watch.callbacks import Learner
-from atomstream.watch.history import Trace
+from atomstream.watch import Learner, Trace
 
 log = logging.getLogger(__name__)
 

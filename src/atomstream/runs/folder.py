@@ -22,10 +22,10 @@ from atomstream.io.files import PART, make_folder, naming_if_full, sync_folder, 
 from atomstream.io.source import Input
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Task, as_input_error, read_checkpoint, task_named
-from atomstream.watch.history import Trace
+from atomstream.watch import Trace
 
 if TYPE_CHECKING:
-    from atomstream.watch.lives import Event
+    from atomstream.watch import Event
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from atomstream.looks.pages import write_page
 from atomstream.looks.record import Record
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import check_model, history_of, making_sense, read_checkpoint
-from atomstream.watch.callbacks import History
+from atomstream.watch import History
 
 
 def open_record(path: Path) -> Record:

@@ -17,9 +17,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import Task, forward_warnings, history_of
-from atomstream.watch.callbacks import Callback, History, Learner
-from atomstream.watch.history import changeovers
-from atomstream.watch.lives import lives_of
+from atomstream.watch import Callback, History, Learner, changeovers, lives_of
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -25,8 +25,7 @@ from atomstream.files.codec import SENSELESS, read_model
 from atomstream.io.source import Input
 from atomstream.runs import TASKS
 from atomstream.runs.settings import Settings
-from atomstream.watch.callbacks import Callback, History, Learner
-from atomstream.watch.diagnostics import figures_on
+from atomstream.watch import Callback, History, Learner, figures_on
 
 
 class Pace(Protocol):

@@ -2,7 +2,5 @@
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submodules={"callbacks", "changes", "diagnostics", "drift", "history", "lives", "loggers"},
-)
+# Each is loaded where it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

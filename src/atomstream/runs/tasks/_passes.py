@@ -15,7 +15,7 @@ from atomstream.io.feed import Feed, Piece, Position
 from atomstream.io.source import Source, need
 from atomstream.runs.settings import option
 from atomstream.runs.task import Pace, Task
-from atomstream.watch.callbacks import History
+from atomstream.watch import History
 
 # Rows to learn, and passes, where no number of passes is given.
 ROWS_TO_LEARN, MAX_PASSES = 50_000, 25

@@ -20,7 +20,7 @@ from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import option, sets
 from atomstream.runs.tasks.rows import RowsSettings, RowsTask
-from atomstream.watch.callbacks import History
+from atomstream.watch import History
 
 MOST_RANKS = 1000
 LOOKED_AT = 20_000  # rows, at least, among which those that use an atom most are found

@@ -18,7 +18,7 @@ from atomstream.io.feed import Holdout
 from atomstream.io.source import Input
 from atomstream.runs.task import AfterBatch, Pace, Task, callbacks_set
 from atomstream.runs.tasks.rows import LearnSettings, RowsTask
-from atomstream.watch.callbacks import History
+from atomstream.watch import History
 
 
 class _Listed(Input):

@@ -18,7 +18,7 @@ from atomstream.io.source import InputFile
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of
-from atomstream.watch.callbacks import History
+from atomstream.watch import History
 
 MOST_KNOWN = 3  # known signatures that a found one is a sum of
 
