@@ -69,6 +69,8 @@ ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"}
         "Nmf",
         "CPTensor",
     ),
+    # of T-ELF and cNMF_torch, and of our recipe for river
+    *("Vulture", "Beaver", "Peacock", "Fox", "Preprocess", "Atoms"),
     "MutationType",  # a column of tables of mutations
     *("Online_NMF", "Wtd_NNetwork", "Pivot_update", "NetDictLearner"),
 }

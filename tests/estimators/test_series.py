@@ -826,6 +826,18 @@ def test_sktime_hands_on_columns_that_are_known_ahead():
         model.partial_fit(table[new_rows], exogenous=known[new_rows])
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_sktime_may_leave_out_rows_between_the_times_of_a_forecast():
+    pytest.importorskip("sktime", reason="sktime is not part of atomstream[all]")
+    table = frame()
+    known = pd.DataFrame({"x": np.random.default_rng(3).random(90)}, table.index)
+    forecaster = atomstream.SktimeForecaster(new(head="ridge")).fit(table[:70], X=known[:70])
+    model = new(head="ridge").fit(table[:70], exogenous=known[:70])
+    rows = known.to_numpy()[[71, 71, 73, 73]]
+    wanted = model.predict(4, exogenous=rows).iloc[[1, 3]]
+    assert_array_equal(forecaster.predict(fh=[2, 4], X=known.iloc[[71, 73]]), wanted)
+
+
 def test_the_default_schedule_raises_no_warning():
     t = np.arange(120)
     X = np.column_stack([2 + np.sin(t / 7), 2 + np.cos(t / 9)])

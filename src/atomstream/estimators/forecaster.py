@@ -24,7 +24,8 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
     rows to predict what follows, and `model_` stays.
 
     Bands (`predict_interval`) are those of `SeriesDictionary.predict_interval`. Columns of X are
-    known ahead: the model must have a head, and a forecast needs a row of each step up to its last.
+    known ahead, and the model must have a head for them. A forecast needs a row of each step up to
+    its last, or of each step that is asked for: a step in between then takes the next row.
 
     Parameters
     ----------
@@ -87,14 +88,16 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
 
     def _predict(self, fh: Any, X: Any = None) -> Any:
         steps = self._steps(fh)
-        return self._newest.predict(int(steps.max()), exogenous=self._after(X)).iloc[steps - 1]
+        return self._newest.predict(int(steps.max()), exogenous=self._after(X, steps)).iloc[
+            steps - 1
+        ]
 
     def _predict_interval(self, fh: Any, X: Any, coverage: list[float]) -> Any:
         import pandas as pd
 
         steps, parts = self._steps(fh), {}
         for share in coverage:
-            horizon, known = int(steps.max()), self._after(X)
+            horizon, known = int(steps.max()), self._after(X, steps)
             band = self._newest.predict_interval(horizon, float(share), exogenous=known)
             for name in band.low.columns:
                 parts[name, share, "lower"] = band.low[name].iloc[steps - 1]
@@ -102,9 +105,13 @@ class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]
         order = product(band.low.columns, coverage, ("lower", "upper"))
         return pd.DataFrame(parts)[list(order)]
 
-    def _after(self, X: Any) -> Any:
-        """Return the rows known ahead that follow those of the newest model."""
-        return None if X is None else X[X.index > self._end]
+    def _after(self, X: Any, steps: Any) -> Any:
+        """Return the rows known ahead that follow those of the newest model, one for each step."""
+        rows = None if X is None else X[X.index > self._end]
+        if rows is None or not len(rows) == len(steps) < steps.max():
+            return rows
+        # sktime asks for rows at the times of the forecast alone: steps before take the next one.
+        return rows.to_numpy()[np.searchsorted(steps, np.arange(1, steps.max() + 1))]
 
     def _steps(self, fh: Any) -> Any:
         """Return how many steps ahead each time of the horizon lies."""
