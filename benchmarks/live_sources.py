@@ -44,7 +44,7 @@ from atomstream.watch.drift import DriftDetector
 
 DAY, N_DAYS, FIRST, STEP = 24, 540, 90, 15  # hours; days: all, learned first, between judged ones
 NEW, CHANGED = 250, 400  # days
-N_FACTORS, HALF_LIFE, WINDOWS = 6, 60, (30, 60, 90)
+N_FACTORS, HALF_LIFE, WINDOWS = 6, 60, (15, 30, 60)
 REFITS, LEAST, MOST = (1, 3, 10, 30), 10, 60  # days after an alarm; days of rows
 RECORD = "sources-live"
 SEEDS, N_JUDGED, CALM_SEEDS = range(100, 106), 3, range(200, 206)
@@ -136,12 +136,13 @@ def found(alarms):
     days = [(hour / DAY, date / DAY) for hour, date in alarms]
     told, false = {}, 0
     for hour, date in days:
-        near = [event for event in (NEW, CHANGED) if abs(date - event) <= 7]
-        if near and near[0] not in told:
-            told[near[0]] = {"dated": date - near[0], "told": hour - near[0]}
-        # What is told in the month after an event may be its consequence.
-        false += not any(-7 <= date - event <= 30 for event in (NEW, CHANGED))
-    return {"new source": told.get(NEW), "changed profile": told.get(CHANGED), "others": false}
+        # What is told in the month after an event may be its consequence, and before it is false.
+        after = [event for event in (NEW, CHANGED) if 0 <= hour - event <= 30]
+        false += not after
+        if after and after[0] not in told and abs(date - after[0]) <= 7:
+            told[after[0]] = {"dated": date - after[0], "told": hour - after[0]}
+    events = {"new source": told.get(NEW), "changed profile": told.get(CHANGED)}
+    return events | {"false": false, "alarms": days}
 
 
 def judged(X, W, runs):
