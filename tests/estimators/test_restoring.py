@@ -157,7 +157,7 @@ def test_bad_input_is_refused_and_the_model_stays(model, call, message):
     [
         (
             {"patch_size": 5},
-            "patch_size is 5 and the model has learned patches of 6 pixels; call fit to start over",
+            "patch_size is 5 and the model has learned with patch_size=6; call fit to start over",
         ),
         (
             {"n_components": 4},

@@ -607,10 +607,10 @@ def test_bad_settings_are_refused(settings, told):
 
 def test_another_size_needs_a_new_start():
     model = new().fit(waves())
-    with pytest.raises(ValueError, match="window is 5, the atoms have 4 times"):
+    with pytest.raises(ValueError, match="window is 5 and the model has learned with window=4"):
         model.set_params(window=5).partial_fit(waves(1))
     for make in (model.predict, model.predict_interval):
-        with pytest.raises(ValueError, match="window is 5, the atoms have 4 times"):
+        with pytest.raises(ValueError, match="window is 5 and the model has learned with window=4"):
             make()
     with pytest.raises(ValueError, match="n_components is 6 and the dictionary has 5"):
         model.set_params(window=4, n_components=6).partial_fit(waves(1))

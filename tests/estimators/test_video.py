@@ -307,7 +307,7 @@ def test_signed_movies_have_signed_atoms(tmp_path, mode, room):
     drawn = plots.temporal_atoms(model) if codes is None else plots.time_courses(model, codes)
     assert drawn.axes[0].get_ylim()[0] < -1
     again.set_params(nonnegative=True)
-    with pytest.raises(ValueError, match="nonnegative is True and the model has signed atoms"):
+    with pytest.raises(ValueError, match="the model has learned with nonnegative=False"):
         again.transform(movie)
 
 
@@ -485,7 +485,8 @@ def test_a_mode_changed_since_fit_is_refused(tmp_path, mode, other):
             lambda m: m.reconstruct(blobs(120)),
         ):
             with pytest.raises(
-                ValueError, match=f"mode is '{other}' and the model has learned {mode}; call fit"
+                ValueError,
+                match=f"mode is '{other}' and the model has learned with mode='{mode}'",
             ):
                 call(model)
 

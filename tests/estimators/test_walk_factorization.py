@@ -415,7 +415,7 @@ def test_law_4_save_load_go_on_is_never_stopped(tmp_path, names, scaling):
     assert_array_equal(again.stationary_, never.stationary_)
     assert again.change_ == never.change_
     assert_array_equal(again.embedding_, never.embedding_)
-    with pytest.raises(ValueError, match=r"scaling is \w+ and the model has learned"):
+    with pytest.raises(ValueError, match=r"scaling is '\w+' and the model has learned"):
         again.set_params(scaling=SCALINGS[scaling == "none"]).partial_fit(states)
     unfitted = RandomWalkFactorization(3)
     atomstream.save(unfitted, tmp_path / "empty.atoms")

@@ -229,7 +229,7 @@ def test_what_is_imputed_is_in_the_units_of_the_data():
         (lambda X: OnlineNMF.from_components(X[:2], scale="std"), "from_components has none"),
         (
             lambda X: OnlineNMF(2).partial_fit(X).set_params(scale="std").partial_fit(X),
-            "learned with scale='none', its parameters now say 'std'",
+            "scale is 'std' and the model has learned with scale='none'",
         ),
     ],
 )

@@ -189,6 +189,15 @@ class Estimator(BaseEstimator):
         """Refuse learned parts that do not fit together."""
         check_fields(self, self.LEARNED, **self._sizes())
 
+    def _refuse_change(self, **learned: Any) -> None:
+        """Refuse parameters that are others than those that the model has learned with."""
+        for name, value in learned.items():
+            if getattr(self, name) != value:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)!r} and the model has learned with "
+                    f"{name}={value!r}; call fit to start over."
+                )
+
     # -- pictures
 
     @available_if(_has_atoms)

@@ -101,12 +101,7 @@ class LearnerInside(CallbackSupportMixin, Estimator):
 
     def _check_kind(self) -> None:
         """Refuse a model that has learned atoms of the other kind."""
-        if type(self.learner_) is not self._kind:
-            learned = "signed" if self.nonnegative else "nonnegative"
-            raise ValueError(
-                f"nonnegative is {self.nonnegative} and the model has {learned} atoms; call fit to "
-                "start over."
-            )
+        self._refuse_change(nonnegative=type(self.learner_) is OnlineNMF)
 
     def check(self) -> None:
         """Refuse settings out of range."""

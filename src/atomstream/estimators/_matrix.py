@@ -89,11 +89,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
                     warnings.warn(sentence, DataWarning, stacklevel=5)  # the caller of fit
             return
         old = getattr(run, "scaling", UNSCALED if run.has_state else Scaling(self.scale))
-        if old.kind != self.scale:
-            raise ValueError(
-                f"The model has learned with scale={old.kind!r}, its parameters now say "
-                f"{self.scale!r}; call fit to start over."
-            )
+        self._refuse_change(scale=old.kind)
         if run.has_state and math.isfinite(run.clock.horizon):
             return
         moves = run.has_state and isinstance(run.state.memory, Aggregates)

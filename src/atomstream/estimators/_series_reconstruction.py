@@ -150,12 +150,7 @@ class SeriesReconstruction(LearnerInside):
         """Refuse settings of another shape than what was learned."""
         if self.__sklearn_is_fitted__():
             check_size(self, len(self.learner_.components_))
-            learned = self.learner_.n_features_in_ // self._rows.shape[1]
-            if self.window != learned:
-                raise ValueError(
-                    f"window is {self.window}, the atoms have {learned} times; call fit to start "
-                    "anew."
-                )
+            self._refuse_change(window=self.learner_.n_features_in_ // self._rows.shape[1])
         if not self.center and (self.levels_.offset.any() or (self.levels_.scale != 1).any()):
             raise ValueError(
                 "center is False, the atoms were learned with center=True; call fit to start anew."

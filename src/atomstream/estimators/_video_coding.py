@@ -92,11 +92,7 @@ class VideoCoding(LearnerInside):
     def _check_fitted(self) -> None:
         """Refuse a model that has not learned, or has learned in the other mode."""
         check_is_fitted(self)
-        if self.mode != self._mode:
-            raise ValueError(
-                f"mode is {self.mode!r} and the model has learned {self._mode}; call fit to start "
-                "anew."
-            )
+        self._refuse_change(mode=self._mode)
         self._check_kind()
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:

@@ -279,13 +279,7 @@ class WalkLearning(Estimator):
                 f"n_components={self.n_components} is more than n_states={self.n_states}."
             )
         if "factor_" in vars(self):
-            learned = {"n_components": self.factor_.Q.shape[1], "scaling": self._scaling}
-            for name, value in learned.items():
-                if getattr(self, name) != value:
-                    raise ValueError(
-                        f"{name} is {getattr(self, name)} and the model has learned {value}; "
-                        "call fit."
-                    )
+            self._refuse_change(n_components=self.factor_.Q.shape[1], scaling=self._scaling)
         if self.init is not None:
             self._check_init()
 

@@ -289,8 +289,4 @@ class ColorRestorer(Estimator):
                 "fit to start over."
             )
         check_size(self, next(iter(self.dictionaries_.values())).n_components)
-        if self.patch_size != self.classifier_.size:
-            raise ValueError(
-                f"patch_size is {self.patch_size} and the model has learned patches of "
-                f"{self.classifier_.size} pixels; call fit to start over."
-            )
+        self._refuse_change(patch_size=self.classifier_.size)

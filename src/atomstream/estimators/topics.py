@@ -324,7 +324,8 @@ class TopicModel(TopicFigures):
         """Return the counts of documents, in a vocabulary that has taken in their words."""
         if "learner_" not in self.__dict__:
             self._start()
-        self._check_words()
+        known = self.vocabulary_
+        self._refuse_change(vectorizer=known.kind, n_features=known.n_features)
         # A hash names its features as words come; counts settle with the first block.
         if self.vectorizer == "hashing" or not self.vocabulary_.ready:
             self.vocabulary_ = self.vocabulary_.learned(block)
@@ -359,16 +360,6 @@ class TopicModel(TopicFigures):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         self.vocabulary_.validate(getattr(self.learner_, "n_features_in_", None))
-
-    def _check_words(self) -> None:
-        """Refuse to go on with words of another kind than those learned."""
-        known = self.vocabulary_
-        if (self.vectorizer, self.n_features) != (known.kind, known.n_features):
-            raise ValueError(
-                f"The model has learned with vectorizer={known.kind!r}, "
-                f"n_features={known.n_features}, its parameters now say {self.vectorizer!r}, "
-                f"{self.n_features}; call fit to start over."
-            )
 
 
 def _check_counts(counts: sp.csr_array) -> sp.csr_array:
