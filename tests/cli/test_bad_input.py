@@ -89,7 +89,10 @@ ROWS = {
     "other names": ("learn named.csv other.csv --out new", "different names of columns"),
     "missing entries": ("learn holes.npy --out new", "contains NaN .*--missing"),
     "infinity": ("learn infinite.npy --missing --out new", "contains infinity"),
-    "negative": ("learn negative.npy --out new", "Negative values"),
+    "negative": (
+        "learn negative.npy --out new",
+        "Negative values.* use --model dictionary or --on-bad-line skip",
+    ),
     "damaged image": ("learn bad.png --out new", "bad.png cannot be read"),
     "damaged parquet": ("learn bad.parquet --out new", "bad.parquet cannot be read"),
     "large patch": ("learn pictures --patch 99 --out new", "smaller than a patch of 99"),
@@ -158,9 +161,12 @@ ROWS = {
     ),
     "a pickle": (
         "inspect pickle.atoms",
-        "pickle.atoms is no saved model of atomstream; it is another kind of file.$",
+        "pickle.atoms is no saved model of atomstream, nor a run: it is another kind of file.$",
     ),
-    "an empty model": ("inspect empty.csv", "empty.csv is no saved model .*; it is empty.$"),
+    "an empty model": (
+        "inspect empty.csv",
+        "empty.csv is no saved model .*, nor a run: it is empty.$",
+    ),
     "inspect what is not there": ("inspect gone", "There is no gone.$"),
     "encode with what is not there": ("encode gone x.npy --out c.csv", "There is no gone.$"),
     "rebuild without images": (
@@ -349,7 +355,7 @@ TEXTS = {
     ),
     "unknown per": (
         "text topics lines.txt --per word --out new",
-        "per is 'word', needed is line or file",
+        "per is 'word', needed is one of line, paragraph, file",
     ),
     "stop words of another": (
         "text topics lines.txt --stop-words de --out new",
@@ -411,11 +417,11 @@ WALKS = {
     "no file": ("walk partition --states --out new", "one file, got 0"),
     "no origin": (
         "walk partition trips.csv --destination c,d --out new",
-        "--origin must be the columns",
+        "Trips need --origin LON,LAT, two columns; the states of a walk need --states",
     ),
     "one column": (
         "walk partition trips.csv --origin a --destination c,d --out new",
-        "--origin must be the columns",
+        "Trips need --origin LON,LAT, two columns; the states of a walk need --states",
     ),
     "no such column": (
         "walk partition trips.csv --origin x,y --destination a_lon,a_lat --out new",

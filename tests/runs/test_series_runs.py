@@ -16,6 +16,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
 from atomstream.runs.record import open_record
 from atomstream.schedules import Constant
+from atomstream.watch.history import alarms_of
 
 NAMES = ["Nord, 1", "Sud", "Ost"]
 
@@ -405,3 +406,38 @@ def test_pictures_show_what_their_twins_return(folder):
         plots.series_forecast(holed, observed).axes, ([3, 4, 5], [], []), strict=False
     ):
         assert_array_equal(axes.lines[2].get_xdata(), x)
+
+
+def test_windows_that_share_rows_give_no_false_alarms(tmp_path, capsys):
+    """At each row a batch of all windows of the last 120 rows: its objective hardly moves."""
+    noise = np.random.default_rng(2).normal(0, 4, (500, 3))
+    write(tmp_path / "waves.csv", waves(500) + noise, days(500))
+    words = ("series", "impute", tmp_path / "waves.csv", "--window", 12, "--atoms", 3)
+    run(*words, "--out", tmp_path / "full")
+    said = capsys.readouterr()
+    assert open_record(tmp_path / "full").history.n_alarms == 0
+    assert "Alarm" not in said.err
+    assert f": {tmp_path / 'full/imputed.csv'}\n" in said.out
+
+
+def test_a_change_is_an_alarm_where_windows_share_rows(tmp_path):
+    values = waves(3200)
+    values[2800:] += 40 * np.random.default_rng(1).random((400, 3))
+    write(tmp_path / "waves.csv", values, days(3200))
+    words = ("series", "forecast", tmp_path / "waves.csv", "--window", 4, "--atoms", 3)
+    run(*words, "--head", "atoms", "--memory", 8, "--out", tmp_path / "run")
+    places = alarms_of(open_record(tmp_path / "run").history)
+    steps = [json.loads(line) for line in (tmp_path / "run/log.jsonl").read_text().splitlines()]
+    began = [entry["began_step"] for entry in steps if entry.get("event") == "alarm"]
+    assert len(places) == len(began) == 1
+    assert 2700 < began[0] <= 2900
+
+
+def test_a_first_series_that_counts_is_told(tmp_path, capsys):
+    values = np.column_stack([np.arange(1700, 1850), waves()])
+    write(tmp_path / "years.csv", values, None, ["year", *NAMES])
+    words = ("series", "impute", tmp_path / "years.csv", "--window", 4, "--atoms", 3)
+    run(*words, "--out", tmp_path / "as-series")
+    assert "The first series counts evenly: as times it is --time year." in capsys.readouterr().err
+    run(*words, "--time", "year", "--out", tmp_path / "as-times")
+    assert "counts evenly" not in capsys.readouterr().err

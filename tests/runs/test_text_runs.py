@@ -12,8 +12,9 @@ from numpy.testing import assert_array_equal
 
 import atomstream
 from atomstream import TopicModel
-from atomstream.io.documents import DocumentOptions, open_documents
+from atomstream.io.documents import DocumentFile, DocumentOptions, open_documents
 from atomstream.runs.folder import RunFolder
+from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
 from atomstream.runs.tasks.text import TextSettings, TextTask
 from atomstream.watch.callbacks import History
@@ -209,3 +210,24 @@ def test_stop_words_come_from_files_and_best_documents_are_a_table(tmp_path, cap
     capsys.readouterr()
     run("inspect", tmp_path / "run")
     assert "coherence" in capsys.readouterr().out
+
+
+def test_paragraphs_are_documents_and_lines_of_paragraphs_are_told(tmp_path, capsys):
+    blocks = [f"cat dog{n}\nhorse cow{n}\n  pig hen{n}\n" for n in range(9)]
+    (tmp_path / "novel.txt").write_text("\n" + "\n \n".join(blocks))
+    (tmp_path / "list.txt").write_text("\n\n".join(" ".join(block.split()) for block in blocks))
+    words = ("text", "topics", "--topics", 2, "--vectorizer", "counts", "--epochs", 1)
+    found, told = {}, {}
+    for name, per in (("novel", "line"), ("novel", "paragraph"), ("list", "line")):
+        out = tmp_path / f"{name}-{per}"
+        run(*words, tmp_path / f"{name}.txt", "--per", per, "--out", out)
+        told[out.name] = "--per paragraph" in capsys.readouterr().err
+        found[out.name] = open_record(out).notes["n_documents"]
+    assert found == {"novel-line": 27, "novel-paragraph": 9, "list-line": 9}
+    assert told == {"novel-line": True, "novel-paragraph": False, "list-line": False}
+    read = DocumentFile(tmp_path / "novel.txt", DocumentOptions(per="paragraph"))
+    places, texts, _ = zip(*read.entries(), strict=True)
+    assert places == tuple(f"line {2 + 5 * n}" for n in range(9))
+    assert list(texts) == blocks
+    run("encode", tmp_path / "novel-paragraph", tmp_path / "novel.txt", "--out", tmp_path / "c.csv")
+    assert len((tmp_path / "c.csv").read_text().splitlines()) == 10

@@ -139,7 +139,8 @@ def inspect(run: Path, as_json: bool) -> int:
     if left is not None:  # what people ask first
         facts = {"explained": f"{100 * (1 - left):.6g} % of the energy ({look.quality_on})"} | facts
     if alarms := alarms_of(record.history):
-        facts["alarms"] = f"{len(alarms)}: the stream changed by {_listed(alarms)} samples"
+        last = ", ".join(f"{place:,}" for place in alarms[-3:])
+        facts["alarms"] = f"{len(alarms)}: the stream changed by {last} samples"
     click.echo(f"{run}")
     width = max(map(len, facts))
     for name, value in facts.items():
@@ -152,11 +153,6 @@ def inspect(run: Path, as_json: bool) -> int:
     for line in table_lines(table):
         click.echo(printable(f"  {line}".rstrip()[:WIDTH]))
     return 0
-
-
-def _listed(places: list[int]) -> str:
-    """Return the last few numbers of samples, as people read them."""
-    return ", ".join(f"{place:,}" for place in places[-3:])
 
 
 def _numbers(record: Record) -> dict[str, Any]:

@@ -14,9 +14,8 @@ from atomstream.cli.running import checked_aloud
 from atomstream.domains.networks import Network, Ranking
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import write_table
-from atomstream.looks.look import look_of
+from atomstream.looks import Record, look_of
 from atomstream.looks.network import REBUILT, NetworkLook, network_of, place_of_pairs, rebuild
-from atomstream.looks.record import Record
 from atomstream.runs.record import open_record
 from atomstream.runs.tasks.network import edge_reading
 

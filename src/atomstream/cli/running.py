@@ -283,7 +283,9 @@ def _sentence(run: Run, outcome: Outcome) -> str:
         more = f"Look at it with: atomstream report {path}"
     else:
         more = f"Stopped by {outcome.reason}; continue with: atomstream resume {path}"
-    return f"{run.task.headline()} in {run.seconds:.1f} s: {path}\n{more}"
+    # The file of results, for kinds of runs that say which it is.
+    made = path / run.task.results().get("out", "") if outcome.complete else path
+    return f"{run.task.headline()} in {run.seconds:.1f} s: {made}\n{more}"
 
 
 def checked_aloud(what: Any, make: Callable[[], Any]) -> Any:

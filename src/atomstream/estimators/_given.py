@@ -267,6 +267,5 @@ def check_weighs_entries(algorithm: Any) -> None:
         raise IncompatiblePartsError(
             "entry_weight needs a loss that is a sum over entries, and codes and atoms found by "
             f"parts that weigh entries, got {loss!r} with {type(coder).__name__} and "
-            f"{type(updater).__name__}; "
-            "give sample_weight, or a mask with missing=True."
+            f"{type(updater).__name__}; give sample_weight, or a mask with missing=True."
         )

@@ -139,8 +139,7 @@ def compare(
     if len(baseline) < 2:
         raise ValueError(
             f"Ranks are judged by rows that replicates leave out: {len(baseline)} of n_samples = "
-            f"{len(ensemble.places)}; give more rows, more replicates or a larger "
-            "holdout."
+            f"{len(ensemble.places)}; give more rows, more replicates or a larger holdout."
         )
     judged = [ensemble.errors(index) for index in range(len(ranks))]
     rows = np.array([by_row for by_row, _ in judged]) / n_observed.mean()

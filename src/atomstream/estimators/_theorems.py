@@ -19,10 +19,7 @@ MAX_CODE = 1e6
 
 
 def settled_model(
-    cls: Callable[..., ModelT],
-    settled: dict[str, Any],
-    constants: dict[str, float],
-    **params: Any,
+    cls: Callable[..., ModelT], settled: dict[str, Any], constants: dict[str, float], **params: Any
 ) -> ModelT:
     """Return a model with settings that a theorem fixes, and constants that it asks to be positive.
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base.checks import RandomSource, check_count, generator
-from atomstream.base.progress import track
+from atomstream.base import RandomSource, check_count, generator, track
 from atomstream.domains.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
 from atomstream.domains.sources.factors import MAPPED_SHARE, Known
 from atomstream.estimators._anchors import in_ranges

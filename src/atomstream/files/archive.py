@@ -112,7 +112,7 @@ def _read_prefix(file: BinaryIO, size: int, path: str | Path) -> _Prefix:
     start = file.read(PREFIX.size)
     if not start.startswith(MAGIC[: len(start)]) or not start:
         what = "is empty" if not start else "is another kind of file"
-        raise NotAModelError(f"{path} is no saved model of atomstream; it {what}.")
+        raise NotAModelError(f"{path} is no saved model of atomstream, nor a run: it {what}.")
     if len(start) < PREFIX.size:
         raise CorruptModelError(f"{path} is cut off after {len(start)} bytes.")
     prefix = _Prefix(*PREFIX.unpack(start))

@@ -11,11 +11,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 import atomstream
 from atomstream.base import checked_numbers
@@ -24,9 +25,6 @@ from atomstream.base.registered import name_of, registered
 from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.files.archive import read_archive, write_archive
 from atomstream.files.registry import MODELS, model_class, part_class, tag_of, value_class
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 ModelT = TypeVar("ModelT")
 

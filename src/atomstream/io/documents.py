@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted
-from atomstream.exceptions import InputError
-from atomstream.io.lines import chosen, text_lines, whole_text
+from atomstream.exceptions import DataWarning, InputError
+from atomstream.io.lines import bounded, chosen, text_lines, whole_text
 from atomstream.io.source import Input, existing, reading
 
+MIN_PARAGRAPHS, LINES_READ = 5, 1000  # from which on a text is said to have some; to find them
 TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")
 
 
@@ -28,8 +31,9 @@ class DocumentOptions:
 
     Parameters
     ----------
-    per : {"line", "file"}, default="line"
-        Whether each line of a text file is a document, or the whole file. Empty lines are left out.
+    per : {"line", "paragraph", "file"}, default="line"
+        Whether each line of a text file is a document, all lines up to an empty one, or the whole
+        file. Empty lines are left out.
     field : str, default="text"
         Field of JSON lines that holds the text, where ``column`` is None.
     column : str or None
@@ -126,6 +130,17 @@ class DocumentFile(Input):
                     )
                 yield entry
 
+    def check_lines(self) -> None:
+        """Warn where each line is a document, and the text has paragraphs of several lines."""
+        by_line = self._kind is TEXTS and self._options.per == "line"
+        with reading(self.name):
+            filled = [bool(line.strip()) for line in islice(text_lines(self.path), LINES_READ)]
+        n_paragraphs = sum(has_text for has_text, _ in groupby(filled))
+        # Lists of documents have no empty lines, or one after each.
+        if by_line and n_paragraphs >= MIN_PARAGRAPHS and sum(filled) > 2 * n_paragraphs:
+            said = "has paragraphs of several lines, and each line is taken for a document"
+            warnings.warn(f"{self.name} {said}: give --per paragraph.", DataWarning, stacklevel=2)
+
     def _numbered(self) -> Iterator[tuple[str, str]]:
         """Yield the lines that are not blank, and where they stand."""
         for number, line in enumerate(text_lines(self.path), 1):
@@ -140,8 +155,17 @@ class DocumentFile(Input):
         if self._options.per == "file":
             yield Entry("whole file", whole_text(self.path), (self.path.name,))
             return
-        for place, line in self._numbered():
-            yield Entry(place, line)
+        joined, lines = self._options.per == "paragraph", enumerate(text_lines(self.path), 1)
+        # A group is all lines up to an empty one, or each line alone, by its number.
+        for group, block in groupby(
+            lines, key=lambda at: bool(at[1].strip()) and (joined or at[0])
+        ):
+            if group:
+                place, text = next(block)
+                for _, line in block:
+                    text += line
+                    bounded(text, self.path)
+                yield Entry(f"line {place}", text)
 
     def _from_json(self, names: list[str]) -> Iterator[Entry]:
         field, fields, n_texts = self._options.column or self._options.field, None, 0

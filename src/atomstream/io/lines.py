@@ -98,17 +98,24 @@ def text_lines(path: Any, newline: str | None = None) -> Iterator[str]:
     with opened(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline=newline)
         while line := text.readline(MAX_CHARACTERS + 1):
-            yield line if len(line) <= MAX_CHARACTERS else _bounded(line, path)
+            yield line if len(line) <= MAX_CHARACTERS else bounded(line, path)
 
 
 def whole_text(path: Any) -> str:
     """Return a text in UTF-8, which must not be too long."""
     with opened(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig")
-        return _bounded(text.read(MAX_CHARACTERS + 1), path)
+        return bounded(text.read(MAX_CHARACTERS + 1), path)
 
 
-def _bounded(text: str, path: Any) -> str:
+def bounded(text: str, path: Any) -> str:
+    """Return a text that is not too long.
+
+    Raises
+    ------
+    InputError
+        For others.
+    """
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"{path} has a text of more than {MAX_CHARACTERS} characters.")
     return text

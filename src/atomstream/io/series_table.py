@@ -60,9 +60,8 @@ class SeriesTable:
         n_rows = len(self.values)
         if n_rows < needed:
             raise InputError(
-                f"{self.path} has {counted(n_rows, 'row')}, needed are {needed}: give more, "
-                "or choose a smaller "
-                f"--window{remedy}."
+                f"{self.path} has {counted(n_rows, 'row')}, needed are {needed}: give more, or "
+                f"choose a smaller --window{remedy}."
             )
         self.check_observed(n_rows, ";")
 
@@ -219,8 +218,8 @@ def _from_slashes(fields: Sequence[str], name: str, path: Path) -> list[str] | N
 
 def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
     """Return a column as dates or whole numbers."""
-    if all(re.fullmatch(r"-?\d+", field) for field in fields):
-        return np.array(fields, dtype=np.int64)
+    if all(re.fullmatch(r"-?\d+(\.0*)?", field) for field in fields):  # years come as 1700.0, too
+        return np.array([field.partition(".")[0] for field in fields], dtype=np.int64)
     fields = _from_slashes(fields, name, path) or fields
     odd = next((field for field in fields if not DATE.fullmatch(field)), None)
     try:

@@ -70,8 +70,7 @@ class ImageLook(Look):
         """Return what the picture of the atoms shows."""
         return (
             f"{counted(len(record.model.components_), 'atom')} as patches, most important first, "
-            "with their importance; each from its smallest entry, black, to its largest, "
-            "white."
+            "with their importance; each from its smallest entry, black, to its largest, white."
         )
 
 

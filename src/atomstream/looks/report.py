@@ -33,10 +33,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 MAX_EVENTS = 30  # in the life of atoms that a report lists
 NO_EVENTS = "No atom appeared, disappeared, split or merged. "
 # What the learning curve tells of counts that rise along the stream.
-MARKS = {
-    "n_alarms": "Alarms were given",
-    "n_changeovers": "The schedule left the past behind",
-}
+MARKS = {"n_alarms": "Alarms were given", "n_changeovers": "The schedule left the past behind"}
 GOALS = {"epochs": "passes", None: "tables"}  # what is counted, where the goal does not say it
 
 __all__ = ["Section", "write_figures", "write_report"]

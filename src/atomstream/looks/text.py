@@ -167,8 +167,7 @@ class TextLook(Look):
             "inputs": report.inputs(record),
             "documents": f"{record.notes['n_documents']:,}",
             "a document is": f"a {settings.per} of text files, "
-            f"{(settings.column or settings.field)!r} of JSON lines, "
-            f"{column} of tables",
+            f"{(settings.column or settings.field)!r} of JSON lines, {column} of tables",
             "stop words": ", ".join(settings.stop_words),
         }
         if words is not None:

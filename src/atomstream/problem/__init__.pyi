@@ -2,11 +2,4 @@ from .batch import Batch, joined
 from .clock import Accuracy, Clock
 from .products import Needs, Objective
 
-__all__ = [
-    "Accuracy",
-    "Batch",
-    "Clock",
-    "Needs",
-    "Objective",
-    "joined",
-]
+__all__ = ["Accuracy", "Batch", "Clock", "Needs", "Objective", "joined"]

@@ -48,7 +48,7 @@ def alarm_facts(history: Trace, learner: Learner) -> dict[str, int]:
         "n_samples": int(learner.n_samples_seen_),
         # The detector counts back to where its statistic left zero: that is where the change began,
         # some batches before it could be told from chance.
-        "began_step": max(step - history.detector.since + 1, 1),
+        "began_step": max(step - history.overlap * history.detector.since + 1, 1),
         "n_alarms": history.n_alarms,
     }
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import atomstream
 from atomstream.base import counted
@@ -22,10 +22,7 @@ from atomstream.io.files import PART, make_folder, naming_if_full, sync_folder, 
 from atomstream.io.source import Input
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Task, as_input_error, read_checkpoint, task_named
-from atomstream.watch import Trace
-
-if TYPE_CHECKING:
-    from atomstream.watch import Event
+from atomstream.watch import Event, Trace
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.estimators._validation import check_X
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Holdout
-from atomstream.looks.look import look_of
+from atomstream.looks import Record, look_of
 from atomstream.looks.pages import write_page
-from atomstream.looks.record import Record
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import check_model, history_of, making_sense, read_checkpoint
 from atomstream.watch import History

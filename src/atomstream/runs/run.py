@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from atomstream.io.files import whole_file
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.task import Task, forward_warnings, history_of
 from atomstream.watch import Callback, History, Learner, changeovers, lives_of
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 PAUSE = 60.0  # seconds between checkpoints unless told otherwise,
 COST = 50.0  # and at least this many times as long as the last one took: under 2 % of the time
@@ -255,10 +252,11 @@ class _Pace:
     def note(self, learner: Learner) -> None:
         """Take in the last batch, and write the history now and then for those who watch."""
         # Asked each time: rows are kept out as the stream brings them.
-        self._run.history.held_out = self._run.task.held_out
-        n_alarms = self._run.history.n_alarms
-        self._run.history.note(learner)
-        if self._run.history.n_alarms > n_alarms:
+        history, task = self._run.history, self._run.task
+        history.held_out, history.overlap = task.held_out, task.overlap
+        n_alarms = history.n_alarms
+        history.note(learner)
+        if history.n_alarms > n_alarms:
             self._run.tell_alarm()
         self._changeovers, before = changeovers(learner), self._changeovers
         if self._changeovers != before:  # the adaptive schedule has left the past behind
@@ -321,7 +319,7 @@ def stopped_by_signals(run: Run) -> Iterator[None]:
     """End cleanly at the first Ctrl-C or SIGTERM; a second one ends at once."""
     before: dict[int, Any] = {}
 
-    def stop(number: int, _frame: FrameType | None) -> None:
+    def stop(number: int, _frame: object) -> None:
         """Stop the run, and let the next signal end the process."""
         run.stop(signal.Signals(number).name)
         # The second signal finds the handlers of before, and ends the process even where a step

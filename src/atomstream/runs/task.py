@@ -74,6 +74,7 @@ class Task(ABC):
         "samples": "_n_samples",
         "steps": "_n_steps",
     }
+    overlap: int = 1  # batches in a row that share rows
     live: bool = False  # whether it learns from a stream that can be read only once
     holdout: Any = None  # a `Holdout`, where some rows are kept out of learning
     model: Any

@@ -61,10 +61,13 @@ class Trace:
     ----------
     snapshots : Snapshots
         The atoms at a few moments of the stream.
+    overlap : int
+        Batches in a row that share samples, such as the windows of a series; 1 where none do. Only
+        one of so many is judged for an alarm.
     """
 
     def __init__(self, max_points: int = 2000, held_out: Any = None) -> None:
-        self.max_points, self.held_out = max_points, held_out
+        self.max_points, self.held_out, self.overlap = max_points, held_out, 1
         self.snapshots = Snapshots()
         self.clear()
 
@@ -111,7 +114,9 @@ class Trace:
             kept, n_new = 1 - clock.weight, max(n_samples - self._n_samples, 1)
             self._squares = kept**2 * self._squares + clock.weight**2 / n_new
         self._n_samples = n_samples
-        self.n_alarms += self.detector.update(loss_of(objective))
+        # Batches that share samples have objectives that hang together: one of so many is news.
+        if learner.n_steps_ % self.overlap == 0:
+            self.n_alarms += self.detector.update(loss_of(objective))
         before = self._before
         self.look(learner)
         # The atoms after this batch, which `look` has just kept.

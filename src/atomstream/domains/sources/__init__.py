@@ -3,12 +3,4 @@
 from atomstream.domains.sources.factors import Factors, Ranges, block_rows, mapped_to, per_cent
 from atomstream.domains.sources.species import SpeciesTable, read
 
-__all__ = [
-    "Factors",
-    "Ranges",
-    "SpeciesTable",
-    "block_rows",
-    "mapped_to",
-    "per_cent",
-    "read",
-]
+__all__ = ["Factors", "Ranges", "SpeciesTable", "block_rows", "mapped_to", "per_cent", "read"]

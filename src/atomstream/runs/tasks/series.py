@@ -47,8 +47,15 @@ class _SeriesTask(Task):
     def __init__(self, settings: Any) -> None:
         super().__init__(settings)
         self.sources = [InputFile(settings.inputs[0])]
+        # A batch is made of the last rows, with atoms alone at each of them, else once in a window.
+        every = 1 if getattr(settings, "head", "atoms") == "atoms" else settings.window
+        self.overlap = max((settings.memory or 10 * settings.window) // every, 1)
         self.table = read_series(settings.inputs[0], **settings.reading())
         self.figures: dict[str, float] = {}
+        steps = np.diff(self.table.values[:, 0])
+        if self.table.time == "row" and steps.any() and (steps == steps[0]).all():
+            said = f"The first series counts evenly: as times it is --time {self.table.names[0]}."
+            warnings.warn(said, DataWarning, stacklevel=2)
         scaler = NonnegativeScaler(shift=self.shifts)
         self.undone: list[Any] = [*[Log1p()] * settings.log, *[scaler] * settings.scale]
         # Before anything is transformed: complaints name values as the table has them.

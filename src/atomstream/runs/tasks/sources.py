@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.checks import counted
+from atomstream.base import counted, track
 from atomstream.base.parameters import whole
-from atomstream.base.progress import track
 from atomstream.domains import sources
 from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.estimators import source_apportionment as apportionment

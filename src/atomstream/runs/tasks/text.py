@@ -47,7 +47,7 @@ class TextSettings(checkpoints, Settings):
     TASK = "text"
 
     per: str = option(
-        "line", "What a document is in .txt and .md files: line or file.", one_of("line", "file")
+        "line", "Document of a text: line, paragraph or file.", one_of("line", "paragraph", "file")
     )
     field: str = option("text", "Field of JSON lines (.jsonl) that holds the text.")
     column: str | None = option(
@@ -84,8 +84,8 @@ class TextSettings(checkpoints, Settings):
     features: int = sets(TopicModel, "n_features")
     stop_words: tuple[str, ...] = option(
         ("english",),
-        "Words that do not count: english for all of that language, words, files (.txt) with one a "
-        "line, or none.",
+        "Words that do not count: english for all of that language, perhaps with more after it "
+        "(english,mr,said), files (.txt) with one a line, or none.",
     )
     min_df: int = sets(TopicModel, "min_df")
     ngrams: int = sets(TopicModel, "ngrams")
@@ -138,6 +138,8 @@ class TextTask(Task):
     def __init__(self, settings: TextSettings) -> None:
         super().__init__(settings)
         self.sources = open_documents(settings.inputs, settings.document_options())
+        for source in self.sources:
+            source.check_lines()
 
     @cached_property
     def counts(self) -> Any:

@@ -55,7 +55,7 @@ class WalkSettings(checkpoints, Settings):
             # Each side needs two columns, and one that is named twice is a slip of the hand.
             if not self.states and len(getattr(self, name)) != 2:
                 raise ValueError(
-                    f"--{name} must be the columns of longitude and latitude, parted by a comma."
+                    f"Trips need --{name} LON,LAT, two columns; the states of a walk need --states."
                 )
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 raise ValueError(f"--{name} names one column twice.")
@@ -167,8 +167,8 @@ class WalkTask(Task):
         if len(self.kept) < 2:
             raise InputError(
                 f"{self.settings.inputs[0]} meets {len(self.kept)} cells "
-                f"{counted(least, 'time')} or more; "
-                "choose larger cells with --cell or a smaller --min-count."
+                f"{counted(least, 'time')} or more; choose larger cells with --cell or a smaller "
+                "--min-count."
             )
 
     def _trips(self, start: int) -> Iterator[tuple[int, NDArray, NDArray]]:
