@@ -134,6 +134,7 @@ def test_what_it_cannot_do_is_said_in_a_sentence(folder, tmp_path, capsys):
         (("--atoms", "none"), "needed are numbers of atoms"),
         (("--model", "convex"), "Replicates need rows with weights"),
         (("--replicates", "1"), "replicates"),
+        (("--scale", "std"), "Replicates would each have a scale of their own, got scale='std'"),
     ):
         arguments = ("consensus", folder / "x.csv", *wrong, "--out", tmp_path / "run")
         assert main([str(argument) for argument in arguments]) == 2

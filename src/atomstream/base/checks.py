@@ -96,11 +96,7 @@ def fixed_atoms(choice: Any, n_atoms: int) -> Fixed:
     ValueError
         For anything else, and for atoms that there are not.
     """
-    if isinstance(choice, int | np.integer) and not isinstance(choice, bool):
-        if choice < 0:
-            raise ValueError(
-                f"fixed_components must be a whole number of at least 0, got {choice!r}."
-            )
+    if isinstance(choice, int | np.integer) and not isinstance(choice, bool) and choice >= 0:
         if choice > n_atoms:
             raise ValueError(
                 f"fixed_components must be at most n_components={n_atoms}, got {choice}."

@@ -18,7 +18,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.hdf5 import opened
 from atomstream.io.lines import chosen, dropped, text_lines
-from atomstream.io.source import Block, Source, files_of, need, numbered, reading
+from atomstream.io.source import Block, Source, existing, files_of, need, numbered, reading
 
 BLOCK_CELLS = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
@@ -66,9 +66,7 @@ def read(path: str | Path) -> Any:
     MissingLibraryError
         Without anndata: ``pip install 'atomstream[cells]'``.
     """
-    path, anndata = Path(path), library("anndata", "AnnData files")
-    if not path.exists():
-        raise InputError(f"There is no {path}.")
+    path, anndata = existing(path), library("anndata", "AnnData files")
     with reading(str(path)):
         if path.is_dir():
             stored = any((path / name).is_file() for name in ("zarr.json", ".zgroup"))

@@ -48,11 +48,6 @@ class ConsensusSettings(RowsSettings):
                 "Replicates need rows with weights, which --model convex does not take; choose nmf "
                 "or dictionary."
             )
-        if self.scale != "none":
-            raise ValueError(
-                f"Replicates would each have a scale of their own, got scale={self.scale!r}; scale "
-                "the columns first."
-            )
         template = super().new_model().set_params(n_jobs=None)  # threads go over the replicates
         return ConsensusNMF(
             ranks_of(self.atoms), **self.parameters(ConsensusNMF), model=template, n_jobs=self.jobs
