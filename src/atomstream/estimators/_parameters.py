@@ -199,7 +199,7 @@ IMAGE = _table(
     alpha="Strength of the l1 penalty on the codes, for images in [0, 1].",
     batch_size="Patches per step.",
     stride=parameter("Pixels from patch to patch.", COUNT),
-    nonnegative=parameter("Learn nonnegative codes and atoms, without centering.", FLAG),
+    nonnegative=parameter("Learn nonnegative codes and atoms, without centring.", FLAG),
 )
 COLOR = _table(
     "n_components patch_size alpha n_patches n_jobs random_state",

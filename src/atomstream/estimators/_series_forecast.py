@@ -110,7 +110,7 @@ class SeriesForecast(SeriesReconstruction):
         Returns
         -------
         Interval
-            ``low`` (by atoms without centering not below 0) and ``high``, each of shape (horizon,
+            ``low`` (by atoms without centring not below 0) and ``high``, each of shape (horizon,
             n_series).
             NaN for series with too few honest predictions: coverage / (1 - coverage) are needed.
 

@@ -94,7 +94,7 @@ class SeriesReconstruction(LearnerInside):
         )
 
     def _table(self, data: object, name: str) -> Table:
-        """Return a validated table; without centering it must not be negative."""
+        """Return a validated table; without centring it must not be negative."""
         return Table.of(data, name) if self.center else nonnegative_table(data, name)
 
     def _validated(self, Y: object) -> Table:

@@ -51,7 +51,7 @@ class TopicFigures(LearnerInside):
     def coherence(self, documents: Iterable[str], n_words: int = 10) -> NDArray:
         """Return how often the likeliest words of each topic occur together in documents.
 
-        The mean normalized pointwise mutual information (NPMI) of their pairs: 1 where they always
+        The mean normalised pointwise mutual information (NPMI) of their pairs: 1 where they always
         occur together, 0 where they are independent, -1 where they never meet.
 
         Parameters

@@ -101,7 +101,7 @@ class SeriesDictionary(SeriesForecast):
         data. A window is ``levels_.offset`` plus its codes times these.
     levels_ : Levels
         ``offset`` and ``scale`` of each series, (n_series,); NaN before its first window, 0 and 1
-        without centering.
+        without centring.
     importance_ : ndarray of shape (n_components,)
         Share of each atom in the codes times its length, initialisation included.
     initial_atoms_ : ndarray of shape (n_components, window, n_series), or None
@@ -121,7 +121,7 @@ class SeriesDictionary(SeriesForecast):
     Raises
     ------
     ValueError
-        For settings out of range, tables that are infinite, of another width or (not centered)
+        For settings out of range, tables that are infinite, of another width or (not centred)
         negative, and times that repeat, go backwards or leave gaps; the model stays as it was.
 
     References

@@ -1,4 +1,4 @@
-"""The generalized Hebbian algorithm on transitions: factors of a chain, and their subspaces."""
+"""The generalised Hebbian algorithm on transitions: factors of a chain, and their subspaces."""
 
 from __future__ import annotations
 

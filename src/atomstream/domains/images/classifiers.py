@@ -54,7 +54,7 @@ class PatchClassifier:
     Attributes
     ----------
     mean, scale : ndarray of shape (n_features,)
-        Mean and scale by which features are standardized.
+        Mean and scale by which features are standardised.
     weights : list of ndarray of shape (n_in, n_out)
         One per layer; hidden layers return their positive parts.
     biases : list of ndarray of shape (n_out,)
@@ -127,7 +127,7 @@ class ConvolutionalClassifier:
     Attributes
     ----------
     mean, scale : float
-        Mean and scale by which greys are standardized.
+        Mean and scale by which greys are standardised.
     kernels : list of ndarray of shape (n_in, 3, 3, n_out)
         One per convolution; each returns its positive parts.
     weights : ndarray of shape (n_in, n_materials)
@@ -194,7 +194,7 @@ class ConvolutionalClassifier:
         return softmax(layer.mean(axis=(1, 2)) @ self.weights + self.biases[-1], axis=1)
 
     def _patches(self, rows: NDArray) -> NDArray:
-        """Return standardized patches, (n, size, size, 1)."""
+        """Return standardised patches, (n, size, size, 1)."""
         standard = (rows - self.mean) / self.scale
         return standard.astype(np.float32).reshape(-1, self.size, self.size, 1)
 

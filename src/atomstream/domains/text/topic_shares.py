@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def npmi(counts: sp.csr_array, words: NDArray) -> NDArray:
-    """Return the mean normalized pointwise mutual information of the pairs of words of each topic.
+    """Return the mean normalised pointwise mutual information of the pairs of words of each topic.
 
     For words in shares p_i and p_j of the documents, and together in p_ij of them,
     log(p_ij / (p_i p_j)) / -log(p_ij); -1 where they never meet (Bouma 2009, eq. 6).
