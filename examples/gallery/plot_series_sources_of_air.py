@@ -7,13 +7,16 @@ are taken apart by :func:`atomstream.find_sources`. Then a model learns hour by 
 :class:`atomstream.drift.DriftDetector` tells from the Q of each hour when the site has changed.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
-from atomstream import OnlineNMF, find_sources, plots, sources
+from atomstream import OnlineNMF, ScheduleWarning, find_sources, plots, sources
 from atomstream.drift import DriftDetector
 from atomstream.schedules import Constant
 
+warnings.simplefilter("ignore", ScheduleWarning)  # a half-life is meant to forget
 rng = np.random.default_rng(0)
 species = ["Fe", "Zn", "Pb", "Mn", "Cu", "SO4", "NO3", "OC", "EC", "K"]
 profiles = rng.dirichlet(np.full(10, 0.4), 4) + 0.005
@@ -60,7 +63,7 @@ print(f"told on {dates[told]}, since {dates[since]}")
 # Online steps improve the atoms there are. The new source is found by a fit to the hours since then
 # with one atom more: its profile is that of the fourth source.
 
-after = slice(since, since + 24 * 10)
+after = slice(since, len(values))
 late = sources.SpeciesTable(values[after], table.uncertainties[after], species, dates[after])
 again = find_sources(late, 4, n_starts=5, random_state=0)
 unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (again.profiles, profiles)]

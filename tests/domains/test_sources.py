@@ -195,10 +195,10 @@ def test_ranges_hold_where_all_entries_weigh_the_same():
 @pytest.mark.parametrize(
     ("anchors", "a_value", "sentence"),
     [
-        (np.ones((1, 7)), 0, r"the shape \(1, 7\) .* at most 3 profiles of the 8 species"),
-        (np.ones((4, 8)), 0, r"the shape \(4, 8\)"),
-        (np.ones(8), -0.1, "an a_value of -0.1"),
-        (-np.ones(8), 0, "must be 0 or more, or NaN where free"),
+        (np.ones((1, 7)), 0, r"at most 3 profiles of the 8 species .* got the shape \(1, 7\)"),
+        (np.ones((4, 8)), 0, r"got the shape \(4, 8\)"),
+        (np.ones(8), -0.1, r"an a_value of 0 or more; .* and -0.1"),
+        (-np.ones(8), 0, "0 or more but not 0 everywhere, NaN where free"),
         (np.zeros(8), 0, "not 0 everywhere"),
     ],
 )

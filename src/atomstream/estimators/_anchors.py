@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +31,7 @@ class _InRanges(Updater[Any]):
     statistics: ClassVar[GramSums] = GramSums(by_feature=True)
     weighs_entries: ClassVar[bool] = True
     descends_on_full_data: ClassVar[bool] = True
-    patience: ClassVar[float] = inf  # a new atom in place of an idle one would leave the ranges
+    patience: ClassVar[float] = np.inf  # a new atom in place of an idle one would leave the ranges
 
     def update(self, state: Any, objective: Any, clock: Any, latest: Any = ()) -> None:
         """Sweep over the atoms."""
@@ -42,9 +41,8 @@ class _InRanges(Updater[Any]):
         which = np.arange(atoms.shape[1]) // features_per_block(len(grams), atoms.shape[1])
         for _ in range(N_SWEEPS):
             for j, atom in enumerate(atoms):
-                curvature = grams[which, j, j]
                 slope = cross[j] - np.einsum("fk,kf->f", grams[which, j], atoms)
-                step = np.divide(slope, curvature, out=np.zeros_like(slope), where=curvature > 0)
+                step = slope / np.maximum(grams[which, j, j], 1e-300)  # 0 where no code is above 0
                 atoms[j] = np.clip(atom + step, self.low[j], self.high[j])
         state.dictionary.assign(atoms)
 
@@ -54,18 +52,16 @@ def in_ranges(
 ) -> tuple[NDArray, _InRanges]:
     """Return known profiles as atoms of the scaled table, and what keeps all in their ranges."""
     given = np.atleast_2d(np.asarray(anchors, float))
-    if given.shape[1] != len(table.used) or len(given) > n_factors or not a_value >= 0:
+    fits = given.shape[1] == len(table.used) and len(given) <= n_factors and a_value >= 0
+    if not fits or (given < 0).any() or not (given > 0).any(axis=1).all():
         raise InputError(
-            f"anchors have the shape {given.shape} and an a_value of {a_value!r}; needed are at "
-            f"most {n_factors} profiles of the {len(table.used)} species that are fitted, and 0 or "
-            "more."
+            f"anchors are at most {n_factors} profiles of the {len(table.used)} species that are "
+            "fitted, 0 or more but not 0 everywhere, NaN where free, with an a_value of 0 or more; "
+            f"got the shape {given.shape} and {a_value!r}."
         )
-    if not ((given >= 0) | np.isnan(given)).all() or not (given > 0).any(axis=1).all():
-        raise InputError("anchors must be 0 or more, or NaN where free, and not 0 everywhere.")
     given = given / table.scale
     given /= np.sqrt(np.nansum(given**2, axis=1, keepdims=True))
-    low, high = np.zeros((n_factors, given.shape[1])), np.full((n_factors, given.shape[1]), inf)
-    known = ~np.isnan(given)
-    low[: len(given)][known] = max(1 - a_value, 0) * given[known]
-    high[: len(given)][known] = (1 + a_value) * given[known]
+    low, high = np.zeros((n_factors, given.shape[1])), np.full((n_factors, given.shape[1]), np.inf)
+    low[: len(given)] = np.nan_to_num(max(1 - a_value, 0) * given)
+    high[: len(given)] = np.nan_to_num((1 + a_value) * given, nan=np.inf)
     return np.nan_to_num(given), _InRanges(low, high)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import RandomSource, check_count, generator, track
 from atomstream.domains.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
-from atomstream.domains.sources.factors import MAPPED_SHARE, Known
+from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.estimators._anchors import in_ranges
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import InputError
@@ -77,8 +77,8 @@ def find_sources(
     seeds = generator(random_state).spawn(check_count("n_starts", n_starts))
     known = None if anchors is None else (anchors, a_value)
     models = (fitted(table, n_factors, seed, known=known) for seed in seeds)
-    found = (factors_of(table, model.components_, known) for model in models)
-    return min(found, key=lambda each: each.q_true)
+    found = (factors_of(table, model.components_) for model in models)
+    return replace(min(found, key=lambda each: each.q_true), known=known)
 
 
 def bootstrap_sources(
@@ -119,33 +119,29 @@ def bootstrap_sources(
 
 
 def fitted(
-    table: SpeciesTable,
-    n_factors: int,
-    seed: np.random.Generator,
-    rows: NDArray | None = None,
-    known: Known = None,
+    table: SpeciesTable, size: int, seed: np.random.Generator, rows: Any = None, known: Any = None
 ) -> OnlineNMF:
     """Return a fit of the scaled table, or of some of its rows, from one random start."""
     X, weights = table.problem()
     if rows is not None:
         X, weights = X[rows], weights[rows]
-    if not 1 <= n_factors < min(X.shape):
+    if not 1 <= size < min(X.shape):
         raise InputError(
             f"{table.source} has {X.shape[0]} times and {X.shape[1]} species to fit; needed are "
-            f"more than the number of factors, {n_factors}."
+            f"more than the number of factors, {size}."
         )
-    model = OnlineNMF(n_factors, random_state=seed)
+    model = OnlineNMF(size, random_state=seed)
     if known is not None:
-        first, updater = in_ranges(table, n_factors, *known)
-        others = X[seed.choice(len(X), n_factors - len(first))]
+        first, updater = in_ranges(table, size, *known)
+        others = X[seed.choice(len(X), size - len(first))]
         model.set_params(updater=updater, init=np.concatenate([first, others]))
     return model.fit(X, entry_weight=weights)
 
 
-def factors_of(table: SpeciesTable, atoms: NDArray, known: Known = None) -> Factors:
+def factors_of(table: SpeciesTable, atoms: NDArray) -> Factors:
     """Return factors whose profiles are atoms of the scaled table, with optimal contributions."""
     codes = contributions_to(table.values[:, table.used], table.errors, atoms * table.scale)
-    return replace(Factors.of(table, atoms, codes), known=known)
+    return Factors.of(table, atoms, codes)
 
 
 def contributions_to(values: NDArray, errors: NDArray, profiles: NDArray) -> NDArray:

@@ -16,7 +16,6 @@ ROBUST = 4.0  # scaled residuals beyond it count linearly in the robust Q
 MAPPED = 0.6  # correlation of contributions from which a factor is mapped to another
 MAPPED_SHARE = 0.8  # of the bootstraps, from which a factor is steady (Norris et al. 2014)
 ENDS = (5, 95)  # per cent
-Known = tuple[Any, float] | None  # anchors and their a-value
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,7 @@ class Factors:
     table: SpeciesTable
     profiles: NDArray
     contributions: NDArray
-    known: Known = None
+    known: tuple[Any, float] | None = None
 
     @classmethod
     def of(cls, table: SpeciesTable, atoms: NDArray, codes: NDArray) -> Factors:
