@@ -68,7 +68,7 @@ def test_strokes_of_digits_explain_what_the_readme_says(room):
     for seed in range(3):
         model = OnlineNMF(16, random_state=seed).fit(digits)
         rest = digits - model.inverse_transform(model.transform(digits))
-        room.near(np.linalg.norm(rest) / np.linalg.norm(digits), 0.26, abs=0.01)
+        room.near(np.linalg.norm(rest) / np.linalg.norm(digits), 0.26, abs=0.02)
 
 
 def test_sides_of_the_karate_club_are_those_of_spectral_clustering(room):
@@ -83,8 +83,6 @@ def test_sides_of_the_karate_club_are_those_of_spectral_clustering(room):
     assert round(right(spectral.fit_predict(ties)) * n_members) == 33
     for seed in range(3):
         chain, rng = samplers.RandomWalk(ties), np.random.default_rng(seed)
-        walk, _ = chain.run(rng, np.array([0]), 20_000)
-        model = RandomWalkFactorization(
-            2, n_states=n_members, scaling="stationary", random_state=seed
-        ).fit(walk)
+        walk, _ = chain.run(rng, np.array([0]), 100_000)
+        model = RandomWalkFactorization(2, n_states=n_members, random_state=seed).fit(walk)
         room.share(right(model.partition()), at_least=0.95)
