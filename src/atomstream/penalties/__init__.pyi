@@ -1,8 +1,16 @@
-from .ball import NonnegativeBall, NormBall, UnitBall, UnitSphere
 from .base import Penalty
-from .interval import Box, Free, Nonnegative
-from .simplex import Covering, Simplex
-from .top import TopK
+from .sets import (
+    Box,
+    Covering,
+    Free,
+    Nonnegative,
+    NonnegativeBall,
+    NormBall,
+    Simplex,
+    TopK,
+    UnitBall,
+    UnitSphere,
+)
 
 __all__ = [
     "Box",
