@@ -395,6 +395,7 @@ SHARED_NAMES = {
     "ising": "the chain on spins, and its kernel",
     "pivot": "the chain on copies of a motif, and its kernel",
     "pursuit": "codes with few entries, and their kernel",
+    "simplex": "the set of shares, and its kernel",
     "walk": "the random walk: its chain, its kernel, and the estimator that learns from it",
     # one part of the method seen by several roles
     "loadings": "the dictionary that is a product of loadings, and its update",

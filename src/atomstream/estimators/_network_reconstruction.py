@@ -21,7 +21,7 @@ from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot, homomorphi
 from atomstream.samplers.base import patches_of
 
 if TYPE_CHECKING:
-    from atomstream.domains.networks.edge_means import CodedBlock, Proposals
+    from atomstream.domains.networks.proposals import CodedBlock, Proposals
 
 CHAINS: dict[str, Callable[..., Any]] = {
     "glauber": MotifGlauber,
@@ -234,7 +234,7 @@ class NetworkReconstruction(LearnerInside):
         self, network: Network, chain: Any, n_steps: int, random_state: RandomSource
     ) -> Proposals:
         """Return what patches propose for pairs that no edge of the motif joins."""
-        from atomstream.domains.networks.edge_means import PairProposals
+        from atomstream.domains.networks.proposals import PairProposals
 
         weighted = self._many_proposals(n_steps) or chain == "all"
         pairs = PairProposals(network, self.motif_, self.learner_.n_components, weighted)
@@ -250,7 +250,7 @@ class NetworkReconstruction(LearnerInside):
         self, network: Network, chain: Any, n_steps: int, random_state: RandomSource
     ) -> Iterator[CodedBlock]:
         """Yield copies of the motif with the codes and the reconstructions of their patches."""
-        from atomstream.domains.networks.edge_means import CodedBlock
+        from atomstream.domains.networks.proposals import CodedBlock
 
         # Alpha may have been changed since learning, and counts as it is now.
         coder, message = copy(self.learner_).set_params(alpha=self.alpha), None

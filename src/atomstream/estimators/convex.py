@@ -29,7 +29,7 @@ from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._theorems import _ConvexTheorem
 from atomstream.loop import Learner, Whole
 from atomstream.losses import Squared
-from atomstream.penalties.sets import Free
+from atomstream.penalties.interval import Free
 from atomstream.problem import Batch, Objective
 from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 from atomstream.watch import relative_move

@@ -22,8 +22,8 @@ from atomstream.estimators._theorems import _CPTheorem
 from atomstream.estimators._validation import check_size, check_X
 from atomstream.loop import Algorithm, Learner
 from atomstream.losses import Squared
+from atomstream.penalties.ball import NormBall
 from atomstream.penalties.base import Penalty, project
-from atomstream.penalties.sets import NormBall
 from atomstream.problem import Batch, Objective
 from atomstream.updates.loadings import LoadingSweep
 from atomstream.updates.reseeding import Reseeding

@@ -42,7 +42,7 @@ VALUES = {
     "LagCoefficients": "atomstream.domains.series.lag_regression",
     "Loadings": "atomstream.dictionaries.loadings",
     "Majorants": "atomstream.memory.majorant",
-    "TrimmedAggregates": "atomstream.memory.gram",
+    "TrimmedAggregates": "atomstream.memory.trimmed",
     "Normalized": "atomstream.dictionaries.normalized",
     "PatchClassifier": "atomstream.domains.images.classifiers",
     "LowRank": "atomstream.dictionaries.base",

@@ -20,7 +20,7 @@ from atomstream.memory.by_feature import code_products
 from atomstream.memory.column_sums import MIN_ENTRY_SHARE
 from atomstream.memory.state import State
 from atomstream.penalties.base import kernel_form
-from atomstream.penalties.sets import Nonnegative
+from atomstream.penalties.interval import Nonnegative
 from atomstream.problem import Batch, joined
 from atomstream.problem.products import DenseProducts
 from atomstream.updates.block_coordinate import _size_is_free

@@ -1,16 +1,8 @@
+from .ball import NonnegativeBall, NormBall, UnitBall, UnitSphere
 from .base import Penalty
-from .sets import (
-    Box,
-    Covering,
-    Free,
-    Nonnegative,
-    NonnegativeBall,
-    NormBall,
-    Simplex,
-    TopK,
-    UnitBall,
-    UnitSphere,
-)
+from .interval import Box, Free, Nonnegative
+from .simplex import Covering, Simplex
+from .top import TopK
 
 __all__ = [
     "Box",

@@ -14,7 +14,7 @@ from atomstream.base import Fixed
 from atomstream.coders.trimming import Trimming
 from atomstream.losses import robust_scales
 from atomstream.losses.robust import MIN_ERROR_SHARE
-from atomstream.memory.gram import TrimmedSums
+from atomstream.memory.trimmed import TrimmedSums
 from atomstream.problem import Batch, Clock, Needs, Objective
 from atomstream.updates import BlockCoordinate, CodedBatch, Updater
 
