@@ -41,7 +41,7 @@ def test_patterns_of_lines_see_wrong_ones():
     assert not re.fullmatch(wanted, "9 topics from 1,318 documents in 12.7 s: topics")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_commands_of_the_readme_print_what_it_says(tmp_path, monkeypatch, capsys):
     for needed in ("PIL", "matplotlib", "networkx", "jinja2"):
         pytest.importorskip(needed)
