@@ -143,11 +143,11 @@ def test_a_profile_that_is_known_well_costs_little_and_one_known_roughly_is_mend
         free = find_sources(table, 3, n_starts=3, random_state=base).q_true
         settings = {"n_starts": 3, "random_state": base}
         costs.append(find_sources(table, 3, anchors=profiles[1], **settings).q_true / free)
-        rough = profiles[1] * np.exp(0.15 * np.random.default_rng(base).standard_normal(8))
-        kept = find_sources(table, 3, anchors=rough, a_value=0.4, **settings)
+        rough = profiles[1] * np.exp(0.3 * np.random.default_rng(base).standard_normal(8))
+        kept = find_sources(table, 3, anchors=rough, a_value=0.8, **settings)
         errors.append(angle(kept.profiles[0], profiles[1]) / angle(rough, profiles[1]))
-    room.ratio(np.median(costs), at_most=1.03)
-    room.error(np.median(errors), at_most=0.6)
+    room.ratio(np.median(costs), at_most=1.04)
+    room.error(np.median(errors), at_most=0.95)
 
 
 def angle(a, b):
