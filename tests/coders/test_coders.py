@@ -29,7 +29,7 @@ from atomstream.penalties import Box, Free, Nonnegative, Simplex
 from atomstream.penalties.base import kernel_form
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 
 EXACT = Accuracy(gap=1e-10)
 INTERVALS = [p for p in PENALTIES if p.couples == "entries"]

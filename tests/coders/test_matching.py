@@ -20,7 +20,7 @@ from atomstream.losses import Squared
 from atomstream.penalties import Free, TopK
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 
 
 def encode(X, atoms, penalty, coder=None, start=None):

@@ -19,7 +19,7 @@ from atomstream.files.codec import Decoder
 from atomstream.penalties import Box, Covering, Free
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Constant
 from atomstream.updates import SubgradientStep
 

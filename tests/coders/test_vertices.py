@@ -14,7 +14,7 @@ from atomstream.losses import L1
 from atomstream.penalties import Box, Nonnegative
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 
 
 def least(x, atoms, penalty):

@@ -11,8 +11,8 @@ from scipy.optimize import minimize, nnls
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.coders import Auto
-from atomstream.dictionaries.base import LowRank
 from atomstream.dictionaries.loadings import Loadings, contract, khatri_rao
+from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators import parafac
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
@@ -763,7 +763,7 @@ def test_axes_of_other_names_are_refused():
 
 
 def test_large_sums_do_not_depend_on_the_order_in_memory():
-    from atomstream.dictionaries.base import blend
+    from atomstream.dictionaries.low_rank import blend
 
     old, new = np.random.default_rng(0).random((2, 8, 2**16))
     expected = 0.3 * old + 0.7 * new

@@ -41,7 +41,7 @@ from atomstream.memory import Majorants
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 from atomstream.watch.callbacks import History
 
 SPLIT = [loss for loss in LOSSES if loss.exponents is not None]

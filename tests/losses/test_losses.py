@@ -26,7 +26,7 @@ from atomstream.losses import (
 )
 from atomstream.penalties import Free
 from atomstream.problem.batch import Batch
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 from atomstream.testing import check_loss
 
 parametrize = pytest.mark.parametrize("loss", LOSSES, ids=repr)

@@ -20,7 +20,7 @@ from atomstream.memory.state import State, Usage
 from atomstream.penalties import Nonnegative, NonnegativeBall
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy, Clock
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Harmonic
 from atomstream.updates import TrimmedDescent
 

@@ -12,7 +12,7 @@ from atomstream.memory import Aggregates, GramSums, by_feature
 from atomstream.penalties import Nonnegative, NonnegativeBall, Simplex
 from atomstream.penalties.base import kernel_form
 from atomstream.problem.batch import Batch
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 
 OBJECTIVE = Objective(Squared(), Nonnegative(), NonnegativeBall())
 

@@ -25,7 +25,7 @@ from atomstream.memory.state import State
 from atomstream.penalties import Nonnegative, Simplex
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Clock
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Constant, Harmonic, Power
 from atomstream.updates import Majorise
 

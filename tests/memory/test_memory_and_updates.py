@@ -23,7 +23,7 @@ from atomstream.memory.state import State
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy, Clock
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 from atomstream.schedules import HalfLife, Harmonic, Polynomial
 from atomstream.updates import BlockCoordinate, Majorise, block_coordinate
 from atomstream.updates.block_coordinate import plain_sweep

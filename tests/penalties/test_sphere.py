@@ -12,7 +12,7 @@ from atomstream.memory import Aggregates, Usage
 from atomstream.memory.state import State
 from atomstream.penalties import Box, Free, TopK, UnitSphere
 from atomstream.problem.clock import Clock
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 from atomstream.schedules import Harmonic
 from atomstream.updates import BlockCoordinate
 

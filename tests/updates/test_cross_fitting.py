@@ -16,7 +16,7 @@ from atomstream.memory.majorant_delta import MajorantDelta
 from atomstream.penalties import Nonnegative
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
-from atomstream.problem.products import Objective
+from atomstream.problem.objective import Objective
 from atomstream.updates import Majorise
 
 N_ATOMS, N_FEATURES = 4, 40

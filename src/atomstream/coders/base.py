@@ -41,7 +41,7 @@ class Coder(Part, ABC):
     Attributes
     ----------
     needs : mapping, default={}
-        What it needs of the loss and of the set of codes; see `atomstream.problem.products.Needs`.
+        What it needs of the loss and of the set of codes; see `atomstream.problem.objective.Needs`.
     handles_mask : bool, default=False
         Whether entries of the batch may be missing.
     weighs_entries : bool, default=False

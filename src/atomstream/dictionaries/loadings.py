@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import Matrix
 from atomstream.base.fields import array, each
-from atomstream.dictionaries.base import LowRank, Sums, same_in_any_company
+from atomstream.dictionaries.base import same_in_any_company
+from atomstream.dictionaries.low_rank import LowRank, Sums
 from atomstream.penalties import NonnegativeBall, Penalty, UnitBall
 
 POWER_ITERATIONS = 20  # of power iterations towards the nearest rank-one tensor

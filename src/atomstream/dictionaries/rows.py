@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import Matrix
 from atomstream.base.fields import array, number
-from atomstream.dictionaries.base import LARGE, LEFT, Sums, same_in_any_company
+from atomstream.dictionaries.base import LEFT, same_in_any_company
+from atomstream.dictionaries.low_rank import LARGE, Sums
 from atomstream.penalties.base import Penalty
 
 FEATURES = 4096  # that are in float64 at a time

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import RandomSource, check_count
 from atomstream.base.fields import count, each, part
-from atomstream.domains.images.reconstruction import check_stride, drawn_patches, split_means
+from atomstream.domains.images.patch_sampling import drawn_patches
+from atomstream.domains.images.reconstruction import check_stride, split_means
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, LearnerInside, drawn_seed

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import RandomSource
 from atomstream.domains.images.classifiers import ConvolutionalClassifier, PatchClassifier
+from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white
-from atomstream.domains.images.reconstruction import drawn_patches, strips
+from atomstream.domains.images.reconstruction import strips
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import Estimator, estimator

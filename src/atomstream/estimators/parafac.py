@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import Samples, check_count, generator, one_blas_thread
-from atomstream.dictionaries.base import LowRank
 from atomstream.dictionaries.loadings import khatri_rao
+from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators._validation import check_X
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.memory import Aggregates, State

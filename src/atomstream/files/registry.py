@@ -45,7 +45,7 @@ VALUES = {
     "TrimmedAggregates": "atomstream.memory.trimmed",
     "Normalized": "atomstream.dictionaries.normalized",
     "PatchClassifier": "atomstream.domains.images.classifiers",
-    "LowRank": "atomstream.dictionaries.base",
+    "LowRank": "atomstream.dictionaries.low_rank",
     "RankChoice": "atomstream.estimators._rank_choice",
     "Reactive": "atomstream.loop.reactive",
     "RowDraws": "atomstream.base.bootstrap",

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import Matrix
-from atomstream.dictionaries.base import LARGE, Dictionary
+from atomstream.dictionaries.base import Dictionary
+from atomstream.dictionaries.low_rank import LARGE
 from atomstream.losses.base import Loss, _double
 
 

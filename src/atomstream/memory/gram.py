@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from atomstream.base.fields import array, either, number, part
 from atomstream.coders import Codes
-from atomstream.dictionaries.base import Dictionary, LowRank, Sums, blend
+from atomstream.dictionaries.base import Dictionary
+from atomstream.dictionaries.low_rank import LowRank, Sums, blend
 from atomstream.losses import Loss, squared_norms
 from atomstream.memory.base import Delta, Memory, Statistics
 from atomstream.memory.by_feature import blended, energies, feature_sums, times
@@ -78,7 +79,7 @@ class Aggregates(Memory[GramDelta]):
         A.
     cross : ndarray of shape (n_components, n_features), or LowRank
         B; where asked for, as a product of what made it for as long as that is smaller
-        (`atomstream.dictionaries.base`).
+        (`atomstream.dictionaries.low_rank`).
     constant : float
         The same average of |x|^2 / 2 + penalty of the code.
     grams : ndarray of shape (n_blocks, n_components, n_components), optional

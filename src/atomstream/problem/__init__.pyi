@@ -1,5 +1,5 @@
 from .batch import Batch, joined
 from .clock import Accuracy, Clock
-from .products import Needs, Objective
+from .objective import Needs, Objective
 
 __all__ = ["Accuracy", "Batch", "Clock", "Needs", "Objective", "joined"]

@@ -40,7 +40,7 @@ class Updater(Part, ABC, Generic[StateT]):
     statistics : Statistics
         What it measures of a batch, and the memory that keeps it.
     needs : mapping, default={}
-        What it needs of the loss and of the sets; see `atomstream.problem.products.Needs`.
+        What it needs of the loss and of the sets; see `atomstream.problem.objective.Needs`.
     coder : Coder, optional
         Where its codes come from if none is chosen; None, the default, is the fastest coder for
         loss and set.
