@@ -86,6 +86,7 @@ class _Inner(compiler.Compiler):
     """
 
     def define_pipelines(self) -> Any:
+        """Return numba's passes, over a library that other libraries link and nothing runs."""
         context = self.state.targetctx
         library = context.codegen().create_library(self.state.func_id.func_qualname)
         library._optimize_final_module = lambda: None

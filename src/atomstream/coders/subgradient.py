@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from atomstream.base import over_rows
 from atomstream.base.parameters import one_of, whole
 from atomstream.coders import Coder, Codes, Multiplicative
-from atomstream.coders.multiplicative import least_squares, starting_codes
 from atomstream.coders.newton import polish
+from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty
 from atomstream.problem import Accuracy, Batch, Needs, Objective

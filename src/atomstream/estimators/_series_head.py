@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.domains.series.head import HEADS, Head, HeadPlan
+from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import Levels, half_widths
-from atomstream.domains.series.smoothing import HeadState
 from atomstream.estimators._validation import observe
 from atomstream.estimators.encoding import encode_exactly
 from atomstream.estimators.registry import resolve

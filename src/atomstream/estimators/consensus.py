@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base import Samples
 from atomstream.base.fields import part
 from atomstream.estimators import _parameters
-from atomstream.estimators._agreement import Consensus, honest
+from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._consensus_learning import ConsensusLearning
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._estimator import view
+from atomstream.estimators._intervals import honest
 from atomstream.estimators._rank_choice import Judging, RankChoice, compare
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 

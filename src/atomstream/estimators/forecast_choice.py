@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from atomstream.base import RandomSource, check_count, track
 from atomstream.domains.series.head import Head, HeadPlan
+from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import Levels, rms
-from atomstream.domains.series.smoothing import HeadState
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._series_head import head_of, to_units, to_values
 from atomstream.estimators.series import SeriesDictionary

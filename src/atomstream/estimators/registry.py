@@ -20,8 +20,9 @@ from atomstream.base.registered import part_of
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
 from atomstream.penalties.ball import NonnegativeBall, UnitBall, UnitSphere
 from atomstream.penalties.base import Penalty
+from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
-from atomstream.penalties.simplex import Covering, Simplex
+from atomstream.penalties.simplex import Simplex
 from atomstream.updates import BlockCoordinate, Majorise, SubgradientStep, Updater
 
 # A choice is a name or the part itself.

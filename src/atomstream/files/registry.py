@@ -37,7 +37,7 @@ VALUES = {
     "ConvolutionalClassifier": "atomstream.domains.images.classifiers",
     "Ensemble": "atomstream.estimators._ensemble",
     "HebbianFactor": "atomstream.updates.hebbian",
-    "HeadState": "atomstream.domains.series.smoothing",
+    "HeadState": "atomstream.domains.series.head_state",
     "Hulls": "atomstream.dictionaries.hulls",
     "LagCoefficients": "atomstream.domains.series.lag_regression",
     "Loadings": "atomstream.dictionaries.loadings",

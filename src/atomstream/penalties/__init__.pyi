@@ -1,7 +1,8 @@
 from .ball import NonnegativeBall, NormBall, UnitBall, UnitSphere
 from .base import Penalty
+from .covering import Covering
 from .interval import Box, Free, Nonnegative
-from .simplex import Covering, Simplex
+from .simplex import Simplex
 from .top import TopK
 
 __all__ = [

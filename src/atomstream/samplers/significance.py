@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import check_count, generator
-from atomstream.domains.networks.edge_sets import plain
+from atomstream.domains.networks.link_scores import plain
 from atomstream.domains.networks.motifs import Motif, cycle
 from atomstream.domains.networks.network import Network
 from atomstream.samplers.glauber import homomorphisms

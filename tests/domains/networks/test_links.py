@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.domains.networks import Network, links
-from atomstream.domains.networks.edge_sets import around, decomposed, plain
+from atomstream.domains.networks.link_scores import around, decomposed, plain
 
 
 def directed_blocks():

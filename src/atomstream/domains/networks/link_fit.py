@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.domains.networks import edge_sets
-from atomstream.domains.networks.edge_sets import pair_scores
+from atomstream.domains.networks.link_scores import pair_scores
 from atomstream.domains.networks.network import Network
 
 HIDDEN_SHARE = 0.25  # of the edges left, hidden once more

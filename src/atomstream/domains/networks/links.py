@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import Matrix, counted
 from atomstream.domains.networks import edge_sets
-from atomstream.domains.networks.edge_sets import HEURISTICS, around, decomposed, plain
+from atomstream.domains.networks.link_scores import HEURISTICS, around, decomposed, plain
 from atomstream.domains.networks.network import Network
 
 __all__ = ["Split", "fitted_scores", "hide", "neighbour_scores", "plant", "svd_scores"]

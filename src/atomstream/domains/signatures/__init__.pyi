@@ -1,14 +1,5 @@
-from .matches import (
-    Decomposition,
-    Exposures,
-    Match,
-    capped,
-    decompose,
-    exposure_intervals,
-    hypermutated,
-    match,
-    refit,
-)
+from .exposures import Exposures, capped, exposure_intervals, hypermutated, refit
+from .matches import Decomposition, Match, decompose, match
 from .tables import ChannelTable, check_counts, de_novo, read
 
 __all__ = [
