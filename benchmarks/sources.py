@@ -1,7 +1,7 @@
 """Sources of air: the least Q of twenty starts, and the time it takes, for 3 to 10 factors.
 
 ``python benchmarks/sources.py`` writes the record ``sources-fits``; numbers of factors may be named
-(by default 3, 4, 6, 8 and 10). With ``--esat PYTHON``, a Python that has esat installed (of the
+(by default all of them). With ``--esat PYTHON``, a Python that has esat installed (of the
 U.S. EPA, Apache-2.0, ``pip install esat``; its pins of other packages need an environment of its
 own), it has the figures of that too.
 
@@ -42,7 +42,7 @@ from benchmark_records import DATA, save
 from atomstream import OnlineNMF, bootstrap_sources, find_sources, sources
 
 SITES = {"StLouis": "Mass", "BatonRouge": "TNMOC"}  # with the total, which is left out
-NUMBERS, N_STARTS, N_BOOTSTRAPS = ("3", "4", "6", "8", "10"), weights.N_RUNS, 20
+NUMBERS, N_STARTS, N_BOOTSTRAPS = [*map(str, range(3, 11))], weights.N_RUNS, 20
 NEAR = 1.01  # times the least Q
 ESAT = """
 import json, sys, time
