@@ -92,13 +92,13 @@ class RowDraws:
     def _uniform(self, streams: NDArray, places: NDArray) -> NDArray:
         """Return numbers in [0, 1), (n_streams, n_places)."""
         # Mixed twice, so that seeds that are neighbours give streams that have nothing in common.
-        keys = _mixed(np.uint64(self.seed) + _mixed(streams.astype(np.uint64)))
-        mixed = _mixed(keys[:, None] + _mixed(places.astype(np.uint64)))
+        keys = mixed(np.uint64(self.seed) + mixed(streams.astype(np.uint64)))
+        drawn = mixed(keys[:, None] + mixed(places.astype(np.uint64)))
         # The 53 bits that a float64 holds.
-        return (mixed >> np.uint64(11)) * 2.0**-53
+        return (drawn >> np.uint64(11)) * 2.0**-53
 
 
-def _mixed(numbers: NDArray) -> NDArray:
+def mixed(numbers: NDArray) -> NDArray:
     """Return 64-bit numbers in which every bit depends on every bit of those given.
 
     References

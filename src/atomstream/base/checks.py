@@ -60,6 +60,11 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
 
 
+def lettered(number: int) -> str:
+    """Return a number as letters: A to Z from 0 on, then AA, AB and on."""
+    return (lettered(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
+
+
 def renumbered(sentence: str, words: Callable[[int], str]) -> str:
     """Return a complaint of a model in which the number of a row is put in other words."""
     return re.sub(r"first in row (\d+)", lambda found: words(int(found[1])), sentence)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ import numpy as np
 
 from atomstream.base import check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
-from atomstream.io.files import Place, Storage, Window, found, place_of, version_of
+from atomstream.io.files import Place, Storage, Window, digest, found, place_of, version_of
 from atomstream.io.images import Pictures
 from atomstream.io.inputs import ENDINGS, check_axes, reader_of, rows_of
 from atomstream.io.source import InputOptions, Source, reading
@@ -119,7 +118,7 @@ class FileShard:
     def _version(self) -> str:
         if self.images:
             places = (place_of(image, self.storage) for image in self.images)
-            return _digest(version_of(place) for place in places)
+            return digest(map(version_of, places))
         return version_of(self._place)
 
     def _opened(self) -> tuple[Source, int]:
@@ -168,7 +167,7 @@ class Shards(Sequence[Any]):
 
     def digest(self) -> str:
         """Return a digest of names, sizes and versions, in their order."""
-        return _digest(f"{shard.name} {shard.n_rows} {shard.version}" for shard in self.items)
+        return digest(f"{shard.name} {shard.n_rows} {shard.version}" for shard in self.items)
 
     def shuffled(self, seed: int) -> Shards:
         """Return the shards in another order, drawn with this seed."""
@@ -333,7 +332,3 @@ def _pictures(
     places: list[Any] = [place_of(image, storage) for image in images]
     # Shards draw their patches at different places.
     return Pictures(places, replace(options, seed=options.seed + number))
-
-
-def _digest(parts: Any) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

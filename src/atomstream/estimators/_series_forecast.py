@@ -12,9 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, check_count, counted
 from atomstream.domains.series.frames import Table
-from atomstream.domains.series.head import Head
-from atomstream.domains.series.head_state import HeadState
-from atomstream.domains.series.levels import LastKnown, better_lag, half_widths, min_errors
+from atomstream.domains.series.levels import better_lag, half_widths, min_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _series_head
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
@@ -38,18 +36,6 @@ class Interval(NamedTuple):
 
 class SeriesForecast(SeriesReconstruction):
     """A learned dictionary of windows that predicts the next rows."""
-
-    forecast_alpha: float
-    correction: float
-    memory: int | None
-    _steps: NDArray
-    _n_rows: int
-    _first_honest: int
-    _known: LastKnown
-    _lag_errors: NDArray
-    head: str | Head | None
-    _head: HeadState | None
-    _ahead_rows: NDArray | None
 
     def predict(self, horizon: int = 1, *, exogenous: Samples | None = None) -> Any:
         """Predict the next rows, each from those before it and the predictions so far.

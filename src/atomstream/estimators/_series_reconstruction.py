@@ -2,39 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import track
-from atomstream.domains.series.frames import Table, check_series, nonnegative_table
-from atomstream.domains.series.levels import Levels
+from atomstream.base import RandomSource, track
+from atomstream.domains.series.frames import Form, Table, check_series, nonnegative_table
+from atomstream.domains.series.head import Head
+from atomstream.domains.series.head_state import HeadState
+from atomstream.domains.series.levels import LastKnown, Levels
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators._validation import check_size, observe
 from atomstream.estimators.encoding import encode_exactly
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.estimators.registry import ScheduleChoice
 from atomstream.loop import Algorithm
+from atomstream.schedules import Constant
 from atomstream.streams import windows
 
 WINDOWS_AT_ONCE = 4096  # windows reconstructed at a time
+FOLLOWING = Constant(weight=1.0)
 
 
+@estimator
 class SeriesReconstruction(LearnerInside):
     """A learned dictionary of series that reconstructs and imputes whole tables."""
 
-    window: int
-    alpha: float
-    center: bool
-    form_: Any
-    levels_: Levels
-    _rows: NDArray
-    _seed: int
-    partial_fit: Any
-    n_components: int
-    ridge: float
-    _seen: NDArray
+    n_components: int = 20
+    window: int = 12
+    _: KW_ONLY
+    memory: int | None = None
+    alpha: float = 0.0
+    ridge: float = 0.05
+    forecast_alpha: float = 0.0
+    correction: float = 1.0
+    center: bool = True
+    head: str | Head | None = "mix"
+    season: int | None = None
+    schedule: ScheduleChoice = FOLLOWING
+    n_init: int | None = None
+    n_init_batches: int = 20
+    init_batch_size: int = 100
+    random_state: RandomSource = None
+
+    learner_: OnlineNMF = field(init=False)
+    form_: Form = field(init=False)
+    levels_: Levels = field(init=False)
+    initial_atoms_: NDArray | None = field(init=False)
+    _rows: NDArray = field(init=False)
+    _steps: NDArray = field(init=False)
+    _n_rows: int = field(init=False)
+    _first_honest: int = field(init=False)
+    _known: LastKnown = field(init=False)
+    _lag_errors: NDArray = field(init=False)
+    _seen: NDArray = field(init=False)
+    _seed: int = field(init=False)
+    _head: HeadState | None = field(init=False, default=None)
+    _ahead_rows: NDArray | None = field(init=False, default=None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -63,7 +91,7 @@ class SeriesReconstruction(LearnerInside):
         table = self._validated(Y)
         if not online:
             return table.wrap(self._reconstructed(table.values))
-        twin = type(self)(**self.get_params(deep=False) | {"random_state": self._seed})
+        twin: Any = type(self)(**self.get_params(deep=False)).set_params(random_state=self._seed)
         reconstruction = np.full_like(table.values, np.nan)
         for row in range(len(reconstruction)):
             begun = twin.__sklearn_is_fitted__()

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import check_count
-from atomstream.domains.text.topic_shares import TopicsOverTime, npmi, shares_of, typical
+from atomstream.base import check_count, of_sum_one
+from atomstream.domains.text.topic_shares import TopicsOverTime, npmi, typical
 from atomstream.domains.text.vocabulary import blocks_of, check_documents
 from atomstream.estimators._learner_inside import LearnerInside
 
@@ -108,7 +108,7 @@ class TopicFigures(LearnerInside):
         ndarray of shape (n_documents, n_components)
             Rows sum to one; a document without known words, such as an empty one, has zeros.
         """
-        return shares_of(self.transform(documents))
+        return of_sum_one(self.transform(documents))
 
     def top_documents(
         self, documents: Iterable[str], n_documents: int = 5
@@ -131,7 +131,7 @@ class TopicFigures(LearnerInside):
         """
         check_count("n_documents", n_documents)
         codes = self.transform(documents)
-        best, shares = typical(codes, n_documents), shares_of(codes)
+        best, shares = typical(codes, n_documents), of_sum_one(codes)
         return [
             [(document, float(shares[document, topic])) for document in column.tolist()]
             for topic, column in enumerate(best.T)

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import RandomSource, Samples, check_count, counted
+from atomstream.base import Samples, check_count, counted
 from atomstream.base.fields import array, count, field_names, part
 from atomstream.domains.series.frames import Form, Table, check_series, labels_on, n_shared
-from atomstream.domains.series.head import Head
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _parameters, _series_head
 from atomstream.estimators._calls import Transaction, blame
-from atomstream.estimators._estimator import estimator, view
+from atomstream.estimators._estimator import view
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._series_forecast import SeriesForecast
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.estimators.registry import ScheduleChoice
-from atomstream.schedules import Constant
 from atomstream.streams import windows
 
-FOLLOWING = Constant(weight=1.0)
 
-
-@estimator
 class SeriesDictionary(SeriesForecast):
     r"""A dictionary of what several series do together in ``window`` consecutive times.
 
@@ -158,36 +151,9 @@ class SeriesDictionary(SeriesForecast):
         array("_ahead_rows", "ahead columns", np.float64, optional=True),
     )
 
-    learner_: OnlineNMF = field(init=False)
-    form_: Form = field(init=False)
-    initial_atoms_: NDArray | None = field(init=False)
-    _rows: NDArray = field(init=False)
-    _steps: NDArray = field(init=False)
-    _n_rows: int = field(init=False)
-    _seen: NDArray = field(init=False)
-    _head: HeadState | None = field(init=False, default=None)
-    _ahead_rows: NDArray | None = field(init=False, default=None)
-
     atoms_ = view("components_", "The same as `components_`.")
     n_rows_ = view("_n_rows", "Number of rows learned from.")
     n_features_in_ = view("levels_.offset.size", "Number of series.")
-
-    n_components: int = 20
-    window: int = 12
-    _: KW_ONLY
-    memory: int | None = None
-    alpha: float = 0.0
-    ridge: float = 0.05
-    forecast_alpha: float = 0.0
-    correction: float = 1.0
-    center: bool = True
-    head: str | Head | None = "mix"
-    season: int | None = None
-    schedule: ScheduleChoice = FOLLOWING
-    n_init: int | None = None
-    n_init_batches: int = 20
-    init_batch_size: int = 100
-    random_state: RandomSource = None
 
     # -- learning
 

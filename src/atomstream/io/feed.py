@@ -16,11 +16,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import Matrix, counted, stacked
+from atomstream.base.bootstrap import mixed
 from atomstream.base.fields import array, check_fields, count, field_names
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source
 
-SPREAD = 0x9E3779B97F4A7C15  # keeps the ids of different inputs apart
+SPREAD = 0x9E3779B97F4A7C15  # keeps the ids of different inputs, and keys of different seeds, apart
 AHEAD = 6  # blocks that are read ahead, because row groups come in bursts
 LAST = 0.5  # seconds to wait for the last lines of a live stream after a stop
 PATIENCE = 0.1  # seconds between checks for a stop while waiting
@@ -281,7 +282,7 @@ class Holdout:
         # Once it is full, only keys below the largest that is held can come in.
         if len(self.keys) >= _room(X):
             bound = min(bound, int(self.keys.max()))
-        return _mixed(ids, self.seed) <= np.uint64(bound)
+        return self._keys(ids) <= np.uint64(bound)
 
     def keep(self, X: Matrix, ids: NDArray, labels: Sequence[NDArray] = ()) -> None:
         """Take in rows that were chosen in the first pass, as long as there is room.
@@ -294,7 +295,7 @@ class Holdout:
             What names the rows; always as many arrays.
         """
         self.n_held += X.shape[0]
-        self._add(X, _mixed(ids, self.seed))
+        self._add(X, self._keys(ids))
         kept = np.sort(np.argsort(self.keys, kind="stable")[: _room(X)])
         self.rows, self.keys = self.rows[kept], self.keys[kept]
         if labels:
@@ -308,6 +309,9 @@ class Holdout:
         room = max(_room(X) - len(self.keys), 0)
         self._add(X[:room], ids[:room].astype(np.uint64))
         self.n_held = len(self.keys)
+
+    def _keys(self, ids: NDArray) -> NDArray:
+        return mixed(ids.astype(np.uint64) + np.uint64(self.seed * SPREAD % 2**64))
 
     def _add(self, X: Matrix, keys: NDArray) -> None:
         rows = stacked([X] if self.rows is None else [self.rows, X])
@@ -333,21 +337,6 @@ class Holdout:
 def _room(X: Matrix) -> int:
     """Return how many rows like these are held at most; they are drawn, so each counts as dense."""
     return max(4, min(MOST_ROWS, MOST_BYTES // (X.shape[1] * 8)))
-
-
-def _mixed(ids: NDArray, seed: int) -> NDArray:
-    """Return numbers that look random, one for each id: the finalizer of SplitMix64.
-
-    References
-    ----------
-    Steele, Lea, Flood (2014), "Fast splittable pseudorandom number generators", OOPSLA.
-    """
-    key = ids.astype(np.uint64) + np.uint64(
-        (seed * 0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15) % 2**64
-    )
-    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return key ^ (key >> np.uint64(31))
 
 
 def bad_rows(X: Any, *, missing: bool, nonnegative: bool) -> NDArray:

@@ -8,7 +8,7 @@ import hashlib
 import io
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,9 +148,9 @@ class Place:
         store = self._store
         store.invalidate_cache(self.uri)  # what was listed before may have changed
         if not store.isdir(self.uri):
-            return _digest(_tag(store.info(self.uri)))
+            return digest([_tag(store.info(self.uri))])
         inside = store.find(self.uri, detail=True)
-        return _digest(*(f"{name} {_tag(inside[name])}" for name in sorted(inside)))
+        return digest(f"{name} {_tag(inside[name])}" for name in sorted(inside))
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def version_of(place: Any) -> str:
     path = Path(place)
     inside = sorted(path.rglob("*")) if path.is_dir() else [path]
     stats = [(file.relative_to(path), file.stat()) for file in inside]
-    return _digest(*(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats))
+    return digest(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
 
 
 def found(pattern: str, storage: Storage = ()) -> list[str]:
@@ -238,5 +238,6 @@ def _tag(info: dict[str, Any]) -> str:
     return " ".join(f"{info[name]}" for name in ("size", *known) if name in info)
 
 
-def _digest(*parts: str) -> str:
+def digest(parts: Iterable[str]) -> str:
+    """Return a short name of texts that changes when one of them does."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

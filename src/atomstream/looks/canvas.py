@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base import library, unit
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # loaded by who draws; annotations only name them
+    Axes = Figure = Any
 
 # The first two colours of the Okabe-Ito palette, which colour-blind readers can tell apart.
 BLUE, ORANGE = "#0072B2", "#D55E00"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from atomstream.looks.canvas import (
     TEXT,
     TICK,
     WEIGHT,
+    Figure,
     empty,
     heading,
     labelled,
@@ -26,9 +27,6 @@ from atomstream.looks.canvas import (
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.rows import RowsLook, largest_features
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MAX_DRAWN = 1500  # atoms that are drawn in a clustergram
 

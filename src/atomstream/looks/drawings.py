@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import library, plural
+from atomstream.base import Matrix, library, plural
 from atomstream.looks import canvas
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from atomstream.base import Matrix
-    from atomstream.watch import History
+from atomstream.watch import History
 
 MAX_BARS = 32  # most features that are drawn as bars
 TINY = 1e-12
@@ -56,7 +51,7 @@ def atoms_data(
 
 def atoms(
     model: Any, shape: tuple[int, ...], *, n_columns: int = 10, order: str = "importance"
-) -> Figure:
+) -> canvas.Figure:
     """Draw the atoms in a grid, with their numbers and shares of the code.
 
     Parameters
@@ -89,7 +84,7 @@ def curves_data(
 
 def curves(
     model: Any, *, n_atoms: int = 20, n_columns: int = 4, order: str = "importance"
-) -> Figure:
+) -> canvas.Figure:
     """Draw the most important atoms as curves over the features.
 
     Parameters
@@ -142,7 +137,7 @@ def bars(
     n_features: int = 8,
     n_columns: int = 3,
     order: str = "importance",
-) -> Figure:
+) -> canvas.Figure:
     """Draw the most important atoms as bars: their largest features by name.
 
     Parameters
@@ -190,7 +185,7 @@ def triples(
     *,
     names: Sequence[str] | None = None,
     n_rows: int = 6,
-) -> Figure:
+) -> canvas.Figure:
     """Draw samples, their reconstructions and the errors, from the best explained to the worst.
 
     Parameters
@@ -227,7 +222,9 @@ def triples(
     return figure
 
 
-def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int, ...]) -> Figure:
+def _image_triples(
+    X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int, ...]
+) -> canvas.Figure:
     figure = canvas.empty(1.2 * len(X) + 0.6, 4.0)
     grid = figure.subplots(3, len(X), squeeze=False)
     for axes in grid.flat:
@@ -249,7 +246,7 @@ def _image_triples(X: NDArray, X_hat: NDArray, error: NDArray, shape: tuple[int,
     return figure
 
 
-def mask(found: NDArray) -> Figure:
+def mask(found: NDArray) -> canvas.Figure:
     """Draw which entries are marked, a sample in each line."""
     figure = canvas.empty(6.4, 2.8)
     axes = figure.subplots()
@@ -278,7 +275,7 @@ def objective_data(history: History) -> tuple[NDArray, NDArray, NDArray]:
     return n_samples, values, (total[last] - total[first]) / (last - first)
 
 
-def objective(history: History, *, unit: str = "sample") -> Figure:
+def objective(history: History, *, unit: str = "sample") -> canvas.Figure:
     """Draw the objective against the number of samples seen.
 
     The axis of the objective is logarithmic where it spans more than a decade.
@@ -335,7 +332,7 @@ def parts_data(model: Any, top: int = 5) -> list[tuple[list[str], NDArray, float
     return drawn
 
 
-def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> Figure:
+def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> canvas.Figure:
     """Draw the shares of the largest representatives of each atom as bars, with their ids.
 
     Parameters

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted
-from atomstream.looks.canvas import BLUE, ORANGE
+from atomstream.base import counted, lettered
+from atomstream.looks.canvas import BLUE, ORANGE, Axes
 from atomstream.looks.report import Section
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Cosine between atoms of one family. A star and the same star elsewhere have at least 0.99, blocks
 # of five and of seven nodes 0.85.
@@ -70,7 +67,7 @@ def families(model: Any) -> list[Family]:
     order = np.argsort(-np.array(shares), kind="stable").tolist()
     return [
         Family(
-            _letters(number),
+            lettered(number),
             tuple(groups[place]),
             tuple(_place(beyond[atom]) for atom in groups[place]),
             shares[place],
@@ -138,11 +135,6 @@ def _first(place: str) -> int:
     """Return the number that a place begins with."""
     digits = place.split(" ")[0].split("-")[0]
     return int(digits) if digits.isdigit() else -1
-
-
-def _letters(number: int) -> str:
-    """Return A to Z, then AA, AB and on."""
-    return (_letters(number // 26 - 1) if number >= 26 else "") + chr(ord("A") + number % 26)
 
 
 def draw_graph(axes: Axes, patch: NDArray, joined: NDArray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,6 @@ from atomstream.looks import canvas, drawings, report
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class ImageCoder(FileCoder):
@@ -49,7 +46,7 @@ class ImageLook(Look):
     of = "patch"
     samples = "patches, drawn anew"
 
-    def plot(self, model: Any, **options: Any) -> Figure:
+    def plot(self, model: Any, **options: Any) -> canvas.Figure:
         """Draw the atoms as patches."""
         return drawings.atoms(model.learner_, model.patch_shape_, **options)
 
@@ -123,7 +120,7 @@ def comparison_data(
 
 def comparison(
     pictures: Mapping[str, Any], original: ArrayLike | None = None, *, n_columns: int = 4
-) -> Figure:
+) -> canvas.Figure:
     """Draw images side by side, such as before and after.
 
     Parameters
@@ -172,7 +169,7 @@ def spins(
     shape: tuple[int, int],
     *,
     titles: Sequence[str] | None = None,
-) -> Figure:
+) -> canvas.Figure:
     """Draw configurations of spins with their atoms and reconstructions, one per column.
 
     Parameters
@@ -256,7 +253,7 @@ def material_map_data(
     return classes, list(zip(names, shares.tolist(), strict=True))
 
 
-def material_map(classes: ArrayLike, names: Sequence[str]) -> Figure:
+def material_map(classes: ArrayLike, names: Sequence[str]) -> canvas.Figure:
     """Draw the material of each pixel, with the share of each material.
 
     Parameters
@@ -292,7 +289,7 @@ def reconstruction_data(
     return image, rebuilt, rebuilt - image
 
 
-def reconstruction(image: ArrayLike, approximation: ArrayLike) -> Figure:
+def reconstruction(image: ArrayLike, approximation: ArrayLike) -> canvas.Figure:
     """Draw an image, its reconstruction and the error side by side.
 
     Parameters

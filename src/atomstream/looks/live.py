@@ -5,14 +5,11 @@ from __future__ import annotations
 import io
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from atomstream.base import library
-from atomstream.looks.canvas import BLUE, ORANGE, TEXT, empty
+from atomstream.looks.canvas import BLUE, ORANGE, TEXT, Figure, empty
 from atomstream.watch import History, alarms_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["LiveFigure"]
 

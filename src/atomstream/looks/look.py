@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,11 @@ from atomstream import looks
 from atomstream.base import plural
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.looks import report
+from atomstream.looks.canvas import Figure
 from atomstream.looks.cards import Picture, Term, pictures
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import UsageOverTime, Users, usage_of, users_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MAX_THUMBNAILS = 12
 BOX = "display:inline-block;margin:4px;text-align:center;font:11px sans-serif;vertical-align:top"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,16 +18,12 @@ from atomstream.io.files import whole_file
 from atomstream.io.outputs import check_out, write_table
 from atomstream.io.source import InputFile, existing, naming_source
 from atomstream.looks import report
-from atomstream.looks.canvas import ERROR, HEAD, TEXT, cells, empty, heading, ordered
+from atomstream.looks.canvas import ERROR, HEAD, TEXT, Figure, cells, empty, heading, ordered
 from atomstream.looks.cards import Picture
 from atomstream.looks.families import draw_graph, family_names, family_sections
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 READING = ("directed", "weight", "delimiter", "decimal", "largest_component")
 REBUILT = "reconstruction.csv"  # or with the ending .npz

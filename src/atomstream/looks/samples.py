@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base import of_sum_one
 from atomstream.io.series_table import SeriesTable
 from atomstream.looks import cards
 from atomstream.looks.cards import Picture
@@ -172,9 +173,7 @@ class Users:
     @cached_property
     def shares(self) -> NDArray:
         """Shares of the atoms in the code of each sample; zeros for a code of zeros."""
-        sizes = np.abs(self.codes)
-        total = sizes.sum(axis=1, keepdims=True)
-        return np.divide(sizes, total, out=np.zeros(sizes.shape), where=total > 0)
+        return of_sum_one(np.abs(self.codes))
 
     def errors(self) -> NDArray | None:
         """Return the mean error of the samples of each atom, weighed by its use of them."""

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import counted
-from atomstream.looks import report
+from atomstream.looks import canvas, report
 from atomstream.looks.canvas import BLUE, COLORS, ORANGE, TEXT, heading, panels, plain, shown
 from atomstream.looks.cards import Picture, curves
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import SHOWN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
 
 MOST_SERIES = 12  # drawn over time
 SIDES = ("left", "center", "right")  # of three labels, so that neighbours do not touch
@@ -40,7 +34,7 @@ class SeriesLook(Look):
     title = "Patterns over time"
     quality_on = "the table learned from"
 
-    def plot(self, model: Any, **options: Any) -> Figure:
+    def plot(self, model: Any, **options: Any) -> canvas.Figure:
         """Draw the atoms as curves."""
         return series_atoms(model, **options)
 
@@ -207,7 +201,7 @@ def series_atoms(
     n_atoms: int = 24,
     n_columns: int = 6,
     order: str = "importance",
-) -> Figure:
+) -> canvas.Figure:
     """Draw the most important atoms, with their numbers and shares of the code.
 
     The curves of all series of an atom share one panel.
@@ -260,7 +254,7 @@ def _moved(before: NDArray, after: NDArray, n_atoms: int) -> tuple[NDArray, NDAr
 
 def series_change(
     model: Any, *, names: Sequence[str] | None = None, n_atoms: int = 12, n_columns: int = 6
-) -> Figure:
+) -> canvas.Figure:
     """Draw the atoms that the online phase changed most: dotted before it, solid after it.
 
     Parameters
@@ -315,7 +309,7 @@ def series_forecast(
     names: Sequence[str] | None = None,
     labels: Sequence[object] | None = None,
     n_columns: int = 3,
-) -> Figure:
+) -> canvas.Figure:
     """Draw the observations, predictions and forecasts (with bands) of each series.
 
     Parameters
@@ -383,13 +377,13 @@ def _styles(n_series: int) -> list[dict[str, Any]]:
     ]
 
 
-def _quiet(axes: Axes, window: int) -> None:
+def _quiet(axes: canvas.Axes, window: int) -> None:
     axes.set(ylim=(0, None), yticks=[], xticks=[1, window])
     axes.margins(x=0.02)
 
 
 def _legend(
-    figure: Figure, lines: Sequence[Line2D], model: Any, names: Sequence[str] | None
+    figure: canvas.Figure, lines: Sequence[Any], model: Any, names: Sequence[str] | None
 ) -> None:
     """Add a legend if the series have names and are not too many."""
     names = model.form_.names if names is None else names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from atomstream.base import counted
 from atomstream.domains import signatures
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import Labels
-from atomstream.looks import report
+from atomstream.looks import canvas, report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, colour, empty, labelled, plain
 from atomstream.looks.consensus import ConsensusLook, clustergram, rank
 from atomstream.looks.look import FileCoder
@@ -20,10 +20,6 @@ from atomstream.looks.mutation_classes import Kind, classed
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.rows import largest_features
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MAX_NAMED = 60  # samples whose names are written
 MAX_BESIDE = 6  # classes whose headings stand beside the name of a profile
@@ -131,7 +127,7 @@ def mutation_profiles_data(table: signatures.ChannelTable) -> tuple[NDArray, lis
 
 def mutation_profiles(
     table: signatures.ChannelTable, *, intervals: tuple[NDArray, NDArray] | None = None
-) -> Figure:
+) -> canvas.Figure:
     """Draw the profiles of signatures or samples, a row for each: the share of every channel.
 
     Substitutions (96 channels), doublets (78) and insertions and deletions (83) are drawn in the
@@ -173,7 +169,7 @@ def mutation_profiles(
     return figure
 
 
-def _mark_classes(axes: Axes, classes: NDArray, kind: Kind, *, last: bool) -> None:
+def _mark_classes(axes: canvas.Axes, classes: NDArray, kind: Kind, *, last: bool) -> None:
     """Draw a bar with its name above the channels of each class, and what joins classes."""
     upper = axes.get_xaxis_transform()  # places along the axis, shares of its height
     style: dict[str, Any] = {"transform": upper, "ha": "center", "fontsize": TICK}
@@ -211,7 +207,7 @@ def exposures_data(values: NDArray) -> tuple[NDArray, NDArray]:
 
 def exposures(
     values: NDArray, names: Sequence[str], samples: Sequence[str] | None = None
-) -> Figure:
+) -> canvas.Figure:
     """Draw the mutations of each sample by signature: their number above, shares below.
 
     Parameters

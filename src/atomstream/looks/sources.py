@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.domains import sources
 from atomstream.domains.sources.factors import MAPPED_SHARE
-from atomstream.looks import report
+from atomstream.looks import canvas, report
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, colour, empty, labelled, plain
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 WIDTH = 9.0  # inches
 LEAST_BAR = 1e-4  # of the largest concentration: what is drawn of bars on a logarithmic scale
@@ -80,7 +77,7 @@ def factor_profiles(
     *,
     ranges: Sequence[NDArray] | None = None,
     units: str | None = None,
-) -> Figure:
+) -> canvas.Figure:
     """Draw profiles: bars are concentrations, on a logarithmic scale, dots per cent of a species.
 
     Parameters
@@ -113,7 +110,7 @@ def factor_profiles(
     return figure
 
 
-def factor_series(contributions: NDArray, dates: NDArray) -> Figure:
+def factor_series(contributions: NDArray, dates: NDArray) -> canvas.Figure:
     """Draw contributions over time, a row for each factor; long gaps are white and short.
 
     Parameters
@@ -161,7 +158,7 @@ def factor_cycles_data(
     return drawn
 
 
-def factor_cycles(contributions: NDArray, dates: NDArray) -> Figure:
+def factor_cycles(contributions: NDArray, dates: NDArray) -> canvas.Figure:
     """Draw mean contributions by day of the week and by hour, with twice their standard error.
 
     Parameters
@@ -183,7 +180,7 @@ def factor_cycles(contributions: NDArray, dates: NDArray) -> Figure:
     return figure
 
 
-def factor_numbers(numbers: NDArray) -> Figure:
+def factor_numbers(numbers: NDArray) -> canvas.Figure:
     """Draw Q over the expected Q, and how often factors return, against the number of factors.
 
     Parameters

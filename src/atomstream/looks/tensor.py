@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,12 @@ from atomstream.base import counted, renumbered
 from atomstream.domains.tensors import Axes
 from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
-from atomstream.looks import report
+from atomstream.looks import canvas, report
 from atomstream.looks.canvas import BLUE, IMAGE, TEXT, TICK, empty, heading, shown
 from atomstream.looks.cards import Picture
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Panel
-    from matplotlib.figure import Figure
-
 
 MIDNIGHT = re.compile(r"(T00:00:00)?\.0{9}$")  # of dates: what they do not tell
 DRAWN = 12  # atoms in the picture
@@ -52,7 +47,7 @@ class TensorLook(Look):
     quality_on = "the first samples learned from"
     note = f"Of each axis up to {LISTED} labels, the largest loading first."
 
-    def plot(self, model: Any, **options: Any) -> Figure:
+    def plot(self, model: Any, **options: Any) -> canvas.Figure:
         """Draw the loadings of each mode."""
         return loadings(model, **options)
 
@@ -231,7 +226,7 @@ def loadings(
     n_atoms: int = 12,
     n_columns: int = 2,
     order: str = "importance",
-) -> Figure:
+) -> canvas.Figure:
     """Draw the loadings of the most important atoms, the modes of an atom side by side.
 
     A single mode is drawn as a curve, or as bars if it is short. A group of two modes is drawn as
@@ -285,7 +280,7 @@ def _names(model: Any) -> list[str]:
     ]
 
 
-def _draw(axes: Panel, values: NDArray) -> None:
+def _draw(axes: canvas.Axes, values: NDArray) -> None:
     """Draw one loading vector: an image, bars, or a curve."""
     axes.axis("on")
     axes.tick_params(labelsize=TICK, length=2)

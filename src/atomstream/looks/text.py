@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,12 @@ from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, open_documents
 from atomstream.io.outputs import Labels
 from atomstream.looks import report
-from atomstream.looks.canvas import BLUE, TEXT, TICK, empty, panels, plain, shown
+from atomstream.looks.canvas import BLUE, TEXT, TICK, Figure, empty, panels, plain, shown
 from atomstream.looks.cards import Picture, Term
 from atomstream.looks.look import MAX_THUMBNAILS, FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
 from atomstream.looks.samples import UsageOverTime, Users
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 OVER_TIME, BEST = "topics_over_time.csv", "top_documents.csv"
 N_WORDS = 6  # of a topic in tables

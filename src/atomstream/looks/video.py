@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,11 @@ from atomstream.domains.series.change_points import ChangePoints
 from atomstream.io.outputs import Labels
 from atomstream.io.source import naming_source
 from atomstream.io.video import Video, as_frames, open_video
-from atomstream.looks import drawings, report
+from atomstream.looks import canvas, drawings, report
 from atomstream.looks.canvas import BLUE, IMAGE, ORANGE, TEXT, TICK, empty, heading, most_important
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.report import Section
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 FRAMES = 256  # coded at a time
@@ -48,7 +45,7 @@ class VideoLook(Look):
     files = VideoCoder("a video")
     samples = "{unit} of the video"
 
-    def plot(self, model: Any, **options: Any) -> Figure:
+    def plot(self, model: Any, **options: Any) -> canvas.Figure:
         """Draw the atoms as images or as curves."""
         return (spatial_atoms if model.mode == "frames" else temporal_atoms)(model, **options)
 
@@ -221,7 +218,7 @@ def spatial_atoms_data(model: Any) -> tuple[NDArray, NDArray]:
     return times, images / largest.reshape(*largest.shape, *(1,) * (images.ndim - 2))
 
 
-def spatial_atoms(model: Any, *, frames: NDArray | None = None) -> Figure:
+def spatial_atoms(model: Any, *, frames: NDArray | None = None) -> canvas.Figure:
     """Draw the atoms of frames in a grid; below each, how it was at the times of the snapshots.
 
     Parameters
@@ -265,7 +262,7 @@ def temporal_atoms_data(model: Any, changes: ChangePoints | None = None) -> tupl
     return _relative(model.components_[most_important(model)]), times
 
 
-def temporal_atoms(model: Any, changes: ChangePoints | None = None) -> Figure:
+def temporal_atoms(model: Any, changes: ChangePoints | None = None) -> canvas.Figure:
     """Draw temporal atoms as curves over the frames, most important first.
 
     Parameters
@@ -297,7 +294,7 @@ def time_courses_data(model: Any, codes: NDArray) -> NDArray:
     return _relative(np.asarray(codes).T[most_important(model)])
 
 
-def time_courses(model: Any, codes: NDArray, *, every: int = 1) -> Figure:
+def time_courses(model: Any, codes: NDArray, *, every: int = 1) -> canvas.Figure:
     """Draw how much of each atom is in the frames, as curves over time, most important first.
 
     Parameters
@@ -319,7 +316,7 @@ def _relative(curves: NDArray) -> NDArray:
     return curves / np.where(largest > 0, largest, 1)
 
 
-def _curves(model: Any, curves: NDArray, frames: NDArray) -> Figure:
+def _curves(model: Any, curves: NDArray, frames: NDArray) -> canvas.Figure:
     """Draw relative curves over frames below each other, with the shares of the atoms."""
     order = most_important(model)
     figure = empty(7.0, 0.85 * len(curves) + 0.6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,6 @@ from atomstream.looks import canvas, report
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
 from atomstream.looks.report import Section
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NAMED = 5  # places of a map that are named
 
@@ -118,7 +115,7 @@ def partition_map(
     *,
     visits: ArrayLike | None = None,
     places: Mapping[str, tuple[float, float]] | None = None,
-) -> Figure:
+) -> canvas.Figure:
     """Draw cells in the colours of their clusters; the legend starts with the largest one.
 
     Parameters
@@ -172,7 +169,7 @@ def partition_map(
     return figure
 
 
-def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> Figure:
+def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> canvas.Figure:
     """Draw the transition probabilities between clusters.
 
     Parameters
@@ -241,7 +238,7 @@ def usage_maps(
     names: Sequence[str] | None = None,
     n_atoms: int | None = None,
     n_columns: int = 4,
-) -> Figure:
+) -> canvas.Figure:
     """Draw samples at their places, in a panel for each atom, coloured by how much they use it.
 
     For features that have places, such as stations, give ``components_.T`` as the usages.

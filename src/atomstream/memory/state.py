@@ -115,10 +115,6 @@ class State(Generic[DictionaryT, MemoryT]):
         """Return a state that later steps do not change; costs nothing, for arrays are shared."""
         return State(copy(self.dictionary), copy(self.memory), copy(self.usage))
 
-    def restore(self, snapshot: State[DictionaryT, MemoryT]) -> None:
-        """Go back to a snapshot."""
-        vars(self).update(vars(snapshot.snapshot()))
-
     def merge(self, other: State[DictionaryT, MemoryT], clock: Clock, other_clock: Clock) -> None:
         """Take in what another part of the stream left, coded with the same dictionary (law 9).
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_numbers, printable
+from atomstream.base import checked_numbers, lettered, printable
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.lines import text_lines
@@ -193,15 +192,9 @@ def de_novo(model: Any, channels: Sequence[str], rank: int | None = None) -> Cha
     """
     atoms = np.asarray(model.consensus(rank).atoms, np.float64)
     kind = f"{KINDS.get(len(channels), 'CH')}{len(channels)}"
-    names = [kind + _letters(number) for number in range(len(atoms))]
+    names = [kind + lettered(number) for number in range(len(atoms))]
     profiles = atoms / atoms.sum(axis=1, keepdims=True)
     return ChannelTable(profiles, names, list(channels), "The model")
-
-
-def _letters(number: int) -> str:
-    """Return A, B ... Z, AA, AB ..."""
-    turn, place = divmod(number, len(ascii_uppercase))
-    return (_letters(turn - 1) if turn else "") + ascii_uppercase[place]
 
 
 def write_tabs(path: str | Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -160,12 +160,6 @@ def _equal_or_given(times: NDArray, bins: int | ArrayLike | None) -> tuple[NDArr
     return starts, np.where(place < len(edges) - 1, place, -1)
 
 
-def shares_of(codes: NDArray) -> NDArray:
-    """Return codes of documents as shares; rows sum to one, or to zero where nothing is known."""
-    total = codes.sum(axis=1, keepdims=True)
-    return codes / np.where(total > 0, total, 1)
-
-
 @dataclass(frozen=True, eq=False)
 class TopicsOverTime:
     """Shares of topics in spans of time.

@@ -12,16 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted
+from atomstream.base import counted, of_sum_one
 from atomstream.base.parameters import one_of
-from atomstream.domains.text.topic_shares import (
-    UNITS,
-    TopicsOverTime,
-    fitting,
-    npmi,
-    shares_of,
-    typical,
-)
+from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting, npmi, typical
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
@@ -219,7 +212,7 @@ class TextTask(Task):
         kept = self._typical(folder)
         if self.settings.date is None:
             return kept
-        shares, dated = shares_of(self._codes(np.arange(self.n_documents))), ~np.isnat(self.dates)
+        shares, dated = of_sum_one(self._codes(np.arange(self.n_documents))), ~np.isnat(self.dates)
         found = TopicsOverTime.of(shares[dated], self.dates[dated], self._freq(), None)
         starts = found.starts.astype(str)
         rows = zip(starts.tolist(), found.n_documents.tolist(), found.shares.tolist(), strict=True)
@@ -260,7 +253,7 @@ class TextTask(Task):
         n_documents = self.n_documents
         looked = np.unique(np.linspace(0, n_documents - 1, LOOKED_AT).astype(np.int64))
         codes = self._codes(looked)
-        shares, columns = shares_of(codes), typical(codes, N_TYPICAL)
+        shares, columns = of_sum_one(codes), typical(codes, N_TYPICAL)
         best = np.unique(columns)
         # Texts were not kept while counting: they are read once more, and only the few that are
         # shown stay.
