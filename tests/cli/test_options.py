@@ -67,7 +67,7 @@ NOT_GIVEN = {
     "drop",
     "na",
     "catalogue",
-    *("uncertainty", "total", "limits", "units", "strong", "weak"),
+    *("uncertainty", "total", "limits", "units", "strong", "weak", "anchors"),
     ("", "columns"),
     ("consensus", "columns"),
 }

@@ -192,6 +192,29 @@ def test_ranges_hold_where_all_entries_weigh_the_same():
     assert free.q_true <= kept.q_true * (1 + 1e-3)
 
 
+def test_known_profiles_in_frames_and_files_are_read_by_the_names_of_species(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    table, profiles, _ = site()
+    frame = pandas.DataFrame(profiles[:2], columns=SPECIES)
+    mixed = frame[[*"hcbgfe"]].astype(object)
+    mixed.loc[0, "c"] = None
+    frame.loc[:, ["a", "d"]] = np.nan
+    frame.loc[0, "c"] = np.nan
+    mixed.to_csv(tmp_path / "known.csv", index=False)
+    settings = {"n_starts": 1, "random_state": 0}
+    expected = find_sources(table, 3, anchors=frame.to_numpy(), **settings)
+    for anchors in (frame, mixed, tmp_path / "known.csv", str(tmp_path / "known.csv")):
+        found = find_sources(table, 3, anchors=anchors, **settings)
+        assert_array_equal(found.profiles, expected.profiles)
+    # Entries of species that are left out of the fit are no entries of the profiles.
+    table, *_ = site(kinds={"b": "bad"})
+    found = find_sources(table, 3, anchors=frame, **settings)
+    assert_allclose(shape_of(found.profiles[1][1:2], profiles[1][2:3]), 1)
+    assert found.profiles.shape == (3, 7)
+    with pytest.raises(InputError, match="The frame has the species 'Fe', which The table lacks"):
+        find_sources(table, 3, anchors=frame.rename(columns={"b": "Fe"}), **settings)
+
+
 @pytest.mark.parametrize(
     ("anchors", "a_value", "sentence"),
     [
@@ -205,6 +228,59 @@ def test_ranges_hold_where_all_entries_weigh_the_same():
 def test_anchors_that_cannot_be_are_refused(anchors, a_value, sentence):
     with pytest.raises(InputError, match=sentence):
         find_sources(site()[0], 3, anchors=anchors, a_value=a_value, n_starts=1)
+
+
+# -- half-lives
+
+
+def test_a_time_as_old_as_the_half_life_counts_half(found):
+    table, expected = found.table, found.q_expected
+    aged = table.with_half_life(np.timedelta64(10, "h"))
+    assert_allclose(aged.time_weights[-21::10], [1 / 4, 1 / 2, 1])
+    assert_allclose(aged.errors[-11], table.errors[-11] * np.sqrt(2))
+    assert_allclose(aged.time_weights[0], 2.0**-39.9)
+    assert table.time_weights.min() == 1
+    numbered = sources.SpeciesTable(table.values, table.uncertainties, SPECIES)
+    assert_allclose(numbered.with_half_life(10).errors, aged.errors)
+    again = sources.Factors(table.with_half_life(np.timedelta64(10**6, "W")), *parts(found))
+    assert_allclose([again.q_true, again.q_expected], [found.q_true, expected], rtol=1e-3)
+    short = sources.Factors(aged, *parts(found))
+    assert_allclose(short.q_true, aged.time_weights @ (found.residuals**2).sum(axis=1))
+    # Of as many hours as weigh 14.9 together, each entry of a profile takes half of one hour.
+    assert_allclose(short.q_expected, 14.93 * (8 - 3) - 3 * 8 * 0.517, rtol=1e-2)
+
+
+def parts(found):
+    return found.profiles, found.contributions
+
+
+def test_with_a_half_life_profiles_are_those_of_now(room):
+    figures, ratios = [], []
+    for base in (0, 10, 20):
+        steady, profiles, _ = site(base)
+        aged = steady.with_half_life(np.timedelta64(2, "D"))
+        kept = find_sources(aged, 3, n_starts=3, random_state=base)
+        ratios.append(kept.q_true / kept.q_expected)
+        _, others, _ = site(base + 1)
+        rng = np.random.default_rng(base)
+        clean = rng.gamma(0.7, 1, (400, 3)) + 0.02
+        now = np.vstack([profiles[:2], others[2:]])
+        clean = np.vstack([clean[:250] @ profiles, clean[250:] @ now])
+        given = 0.05 * clean + 0.01
+        values = np.maximum(clean + given * rng.standard_normal(clean.shape), 0)
+        table = sources.SpeciesTable(values, given, SPECIES, dates=HOURS)
+        aged = table.with_half_life(np.timedelta64(2, "D"))
+        ends = [find_sources(each, 3, n_starts=3, random_state=0) for each in (table, aged)]
+        errors = [min(angle(row, now[2]) for row in each.profiles) for each in ends]
+        figures.append(errors[1] / errors[0])
+    room.error(np.median(figures), at_most=0.2)
+    room.error(abs(np.median(ratios) - 1), at_most=0.15)
+
+
+@pytest.mark.parametrize("half_life", [0, -1, 2.5, np.timedelta64(0, "D"), "60d", None])
+def test_half_lives_that_are_no_time_are_refused(half_life):
+    with pytest.raises(InputError, match="is no time above 0 for The table: give a duration such"):
+        site()[0].with_half_life(half_life)
 
 
 # -- the rules of the field

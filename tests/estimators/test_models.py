@@ -21,9 +21,11 @@ from sklearn.model_selection import GridSearchCV
 
 import atomstream
 from atomstream import (
+    ConsensusNMF,
     DataWarning,
     IncompatiblePartsError,
     NotConvergedWarning,
+    OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
 )
@@ -724,6 +726,41 @@ def test_history_and_bar_watch_a_fit_and_a_stream():
     assert "20/20" in screen.getvalue()
     model.fit_stream([X[:50], X[50:]], n_batches=2)
     assert history.n_samples == [450, 600]
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (OnlineNMF(2, random_state=0), (20, 6)),
+        (OnlineCPDictionary(2, random_state=0), (20, 3, 2)),
+        (ConsensusNMF([2], n_replicates=2, random_state=0), (20, 6)),
+    ],
+    ids=lambda value: "",
+)
+def test_of_a_stream_without_end_as_many_batches_are_taken_as_asked_for(model, shape):
+    taken = []
+
+    def endless():
+        for seed in range(100):
+            taken.append(seed)
+            yield np.random.default_rng(seed).random(shape)
+
+    model = clone(model).fit_stream(endless(), n_batches=3)
+    assert taken == [0, 1, 2]
+    assert model.n_steps_ == 3
+    if isinstance(model, OnlineNMF):
+        assert model.settle_stream(endless(), n_batches=4).settling_.mass == 80
+        assert taken == [0, 1, 2, 0, 1, 2, 3]
+
+
+def test_the_bar_knows_how_many_batches_a_list_has():
+    screen = io.StringIO()
+    bar = LearningBar(console=Console(file=screen, force_terminal=True, width=160))
+    model = OnlineNMF(4, random_state=0).set_callbacks(bar)
+    model.fit_stream([X[:50], X[50:], X[:50]])
+    assert "3/3" in screen.getvalue()
+    model.fit_stream(rows for rows in (X[:50], X[50:]))
+    assert "2/?" in screen.getvalue()
 
 
 @pytest.mark.parametrize("width", [80, 100])

@@ -294,8 +294,16 @@ def test_rows_that_determine_nothing_are_said_so():
         UserWarning, match="3 of 60 rows have fewer observed entries than the 5 atoms"
     ):
         model.impute(X)
+    with pytest.warns(DataWarning, match="5 atoms: nothing determines their codes; set ridge"):
+        model.transform(X)
+    model.transform(X[3:])
+    weights = np.full(X[3:].shape, 0.01)  # that are low are observed all the same
+    weights[:, 0] = 1
+    model.transform(X[3:], entry_weight=weights)
     for held in ({"alpha": 0.1}, {"ridge": 0.01}, {"codes": "box"}):
-        make("nmf", **{"alpha": 0.0, **held}).fit(X).impute(X)
+        kept = make("nmf", **{"alpha": 0.0, **held}).fit(X)
+        kept.impute(X)
+        kept.transform(X)
 
 
 def test_an_atom_made_anew_takes_nothing_from_entries_that_are_missing():

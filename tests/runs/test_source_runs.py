@@ -84,6 +84,34 @@ def test_a_run_is_inspected_and_reported_by_the_same_verbs(folder, capsys):
     )
 
 
+def test_known_profiles_and_a_half_life_are_those_of_python(folder, capsys):
+    known = ",".join(SPECIES[1:]) + "\n" + ",".join(map(str, PROFILES[1, 1:])) + "\n"
+    (folder / "known.csv").write_text(known)
+    tables = (folder / "con.csv", "--uncertainty", folder / "unc.csv", "--total", "Mass")
+    few = ("--factors", "3", "--starts", 2, "--bootstraps", 1, "--half-life", "3d")
+    anchors = ("--anchors", folder / "known.csv", "--a-value", 0.1)
+    run("sources", *tables, *few, *anchors, "--out", folder / "kept")
+    table_ = sources.read(folder / "con.csv", folder / "unc.csv", total="Mass")
+    aged = table_.with_half_life(np.timedelta64(3, "D"))
+    _, _, profiles = table(folder / "kept/profiles.csv")
+    ratio = profiles.astype(float)[1:, 0] / PROFILES[1, 1:]
+    assert 1 < ratio.max() / ratio.min() <= 1.1 / 0.9 * (1 + 1e-9)
+    given = table(folder / "kept/contributions.csv")[2].astype(float)[:, :3]
+    q = (((aged.values - given @ profiles.astype(float)[:, :3].T) / aged.errors) ** 2).sum()
+    _, _, numbers = table(folder / "kept/numbers.csv")
+    assert_allclose(float(numbers[0, 0]), q)
+    assert load(folder / "kept/model.atoms").updater == "auto"
+    out = ("--out", folder / "none")
+    sentence = refused(capsys, "sources", *tables, *few, "--a-value", 0.1, *out)
+    assert "give --anchors TABLE" in sentence
+    (folder / "wrong.csv").write_text("Fe\n1\n")
+    sentence = refused(capsys, "sources", *tables, "--anchors", folder / "wrong.csv", *out)
+    assert "has the species 'Fe', which" in sentence
+    (folder / "many.csv").write_text("a,b\n" + "1,2\n" * 4)
+    sentence = refused(capsys, "sources", *tables, "--anchors", folder / "many.csv", *out)
+    assert "at most 3 profiles" in sentence
+
+
 def test_the_number_is_the_largest_whose_factors_are_mapped():
     facts = [{"factors": n, "weakest_in_bootstraps": s} for n, s in ((3, 0.9), (4, 0.8), (5, 0.7))]
     assert chosen_number(facts)[0] == 4

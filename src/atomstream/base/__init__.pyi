@@ -19,12 +19,13 @@ from .cusum import SLACK, moved, summed
 from .extras import library
 from .machine import check_memory, memory_there, one_blas_thread, over_rows
 from .matrices import Matrix, Samples, checked_numbers, of_sum_one, stacked, unit
-from .progress import compiling, shown_by, signals_handled, track
+from .progress import Counted, compiling, shown_by, signals_handled, track
 
 __all__ = [
     "MAX_NUMBER",
     "SLACK",
     "Columns",
+    "Counted",
     "Fixed",
     "Matrix",
     "RandomSource",

@@ -33,6 +33,19 @@ def track(items: Iterable[T], n_items: int | None, text: str) -> Iterator[T]:
     return iter(items) if show is None else show(items, n_items, text)
 
 
+class Counted:
+    """Items that come once, whose number is expected: progress shows it, and nothing else knows."""
+
+    def __init__(self, items: Iterable[Any], n_items: int | None) -> None:
+        self._items, self._n_items = items, n_items
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __length_hint__(self) -> int:
+        return self._n_items or 0
+
+
 @contextmanager
 def shown_by(show: Show) -> Iterator[None]:
     """Let ``show`` follow all long work of the body."""

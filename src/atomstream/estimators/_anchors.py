@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.domains.sources import SpeciesTable
 from atomstream.exceptions import InputError
@@ -48,10 +48,9 @@ class _InRanges(Updater[Any]):
 
 
 def in_ranges(
-    table: SpeciesTable, n_factors: int, anchors: ArrayLike, a_value: float
+    table: SpeciesTable, n_factors: int, given: NDArray, a_value: float
 ) -> tuple[NDArray, _InRanges]:
-    """Return known profiles as atoms of the scaled table, and what keeps all in their ranges."""
-    given = np.atleast_2d(np.asarray(anchors, float))
+    """Return profiles of `by_species` as atoms of the scaled table, and what keeps their ranges."""
     fits = given.shape[1] == len(table.used) and len(given) <= n_factors and a_value >= 0
     if not fits or (given < 0).any() or not (given > 0).any(axis=1).all():
         raise InputError(

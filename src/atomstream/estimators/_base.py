@@ -80,8 +80,8 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             A pair (X, sample_weight), a tuple, is a batch with weights; a list of one array, as
             loaders of torch yield, is a batch.
         n_batches : int, optional
-            How many batches will come at most, where that is known: progress bars then show what is
-            left.
+            How many batches to take at most; without it all there are. Progress bars show what is
+            left, also of a list.
         horizon : float, default=inf
             For a second and later pass over the same data, the mass of one pass (``clock_.mass``
             after the first): what earlier passes measured is then replaced, as in `fit`, instead of
@@ -107,7 +107,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             fit_shards(self, given, engine, *how)
             return self
         check_no_shards(batches, engine=engine, slots=slots, rounds=rounds, checkpoint=checkpoint)
-        stream = as_stream(batches)
+        stream, n_batches = as_stream(batches, n_batches)
         after = Notifier(self, n_batches)
         for item in stream:
             X, weights = rows_and_weights(item, column, several=self._several)

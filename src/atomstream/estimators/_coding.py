@@ -150,15 +150,24 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         ndarray, DataArray or csr_array of shape (n_samples, n_components)
             Codes of an array of xarray keep the labels of its samples; ``set_output`` chooses
             frames.
+
+        Warns
+        -----
+        DataWarning
+            Where rows have fewer observed entries than there are atoms and nothing in the model
+            (alpha, ridge, a bounded set of codes) holds their codes back.
         """
         check_is_fitted(self)
         # A mask or weights are cut beside the data only where these are in memory.
         alone = mask is None and entry_weight is None
         given = map(np.asarray, _given.blocks(X)) if alone and _given.is_stored(X) else [X]
         form = sp.csr_array if sparse_output else np.asarray
-        parts = [
-            form(self._encode(self._batch(part, mask, entry_weight), gap).values) for part in given
-        ]
+        parts = []
+        for block in given:
+            batch = self._batch(block, mask, entry_weight)
+            if sentence := self._undetermined(batch, "their codes"):
+                warnings.warn(sentence, DataWarning, stacklevel=2)
+            parts.append(form(self._encode(batch, gap).values))
         if len(parts) > 1:
             return sp.csr_array(sp.vstack(parts)) if sparse_output else np.concatenate(parts)
         return parts[0] if sparse_output else _given.codes_of(X, parts[0], self)
@@ -263,15 +272,20 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 "few entries of these rows determine their codes; learn with ridge (0.0001 to "
                 "0.01) or with fewer atoms."
             )
+        return self._undetermined(batch, "what is filled in there")
+
+    def _undetermined(self, batch: Batch, what: str) -> str:
+        """Return how many rows have too few observed entries for their codes, or nothing."""
+        if batch.mask is None:
+            return ""
+        n_seen, r = (batch.mask > 0).sum(axis=1), self.state_.dictionary.shape[0]
+        loose, codes = int(((n_seen > 0) & (n_seen < r)).sum()), self.algorithm_.objective.codes
         # A finite conjugate means that the set or its penalty holds every code back.
-        codes, r = self.algorithm_.objective.codes, self.state_.dictionary.shape[0]
-        loose = int(((n_seen > 0) & (n_seen < r)).sum())
         if not loose or codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all():
             return ""
         return (
             f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
-            "nothing determines what is filled in there; set ridge (0.001 to 0.1) or take fewer "
-            "atoms."
+            f"nothing determines {what}; set ridge (0.001 to 0.1) or take fewer atoms."
         )
 
     # -- what was learned

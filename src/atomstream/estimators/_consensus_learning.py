@@ -126,7 +126,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         ----------
         batches : iterable of array-likes of shape (n_samples, n_features)
         n_batches : int, optional
-            How many will come at most, where that is known: progress bars then show what is left.
+            How many to take at most; without it all there are.
         horizon : float, default=inf
             For a second and later pass over the same rows in the same order, the number of rows of
             one pass: each row has then the weights that it had in the first.
@@ -137,7 +137,8 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         if are_shards(batches):
             return self._learn_from_shards(batches, engine)
         check_no_shards(batches, engine=engine)
-        self._learn((self._next(X, horizon) for X in as_stream(batches)), n_batches)
+        stream, known = as_stream(batches, n_batches)
+        self._learn((self._next(X, horizon) for X in stream), known)
         return self
 
     def _learn_from_shards(self, shards: Any, engine: Any) -> Self:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
+from operator import length_hint
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,8 +64,10 @@ def samples_of(codes: Any, samples: NDArray, names: Any, axes: Axes | None) -> A
     return _array(samples, [first, *dims], coords)
 
 
-def as_stream(batches: Any) -> Iterator[Any]:
-    """Return the batches of a stream one by one; of the blocks of a dask array whole rows.
+def as_stream(batches: Any, n_batches: int | None) -> tuple[Iterator[Any], int | None]:
+    """Return the first batches of a stream one by one, and their number at most, where known.
+
+    Of the blocks of a dask array these are whole rows.
 
     Raises
     ------
@@ -76,14 +80,15 @@ def as_stream(batches: Any) -> Iterator[Any]:
             "collect_batches()."
         )
     if type(batches).__name__ == "BlockView":
-        return (batches[place] for place in range(batches.shape[0]))
+        batches = (batches[place] for place in range(batches.shape[0]))
     if hasattr(batches, "shape"):
         raise ValueError(
             f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "
             "wrap it in a list, cut it with atomstream.streams.batches, or for several passes call "
             "fit(streams.OnDisk(rows))."
         )
-    return iter(batches)
+    known = n_batches if n_batches is not None else length_hint(batches) or None
+    return islice(batches, n_batches), known
 
 
 def rows_and_weights(item: Any, column: str | None, *, several: bool) -> tuple[Any, Any]:

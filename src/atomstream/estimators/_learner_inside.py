@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource, generator
+from atomstream.base import Counted, RandomSource, generator
 from atomstream.base.fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import blame
@@ -84,13 +84,11 @@ class LearnerInside(CallbackSupportMixin, Estimator):
         self.learner_ = copy(self.learner_).set_params(**settings)
         stream: AbstractContextManager[Any] = nullcontext()
         if not are_shards(batches):
-            stream = closing(batches)
+            stream, batches = closing(batches), Counted(batches, n_batches)
         try:
             self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
             with stream, blame(self):
-                self.learner_.fit_stream(
-                    batches, n_batches=n_batches, horizon=horizon, **(how or {})
-                )
+                self.learner_.fit_stream(batches, horizon=horizon, **(how or {}))
         finally:
             self.learner_.set_callbacks()
 

@@ -69,7 +69,7 @@ class Settling(Fitting):
         batches : iterable of array-likes of shape (n_samples, n_features), or of pairs
             As in `fit_stream`.
         n_batches : int, optional
-            How many will come, where that is known.
+            How many to take at most, as in `fit_stream`.
         column : str, optional
             Where batches are mappings, the key of the rows.
 
@@ -85,7 +85,8 @@ class Settling(Fitting):
         True
         """
         check_is_fitted(self)
-        stream, after = as_stream(batches), Notifier(self, n_batches)
+        stream, n_batches = as_stream(batches, n_batches)
+        after = Notifier(self, n_batches)
         for item in stream:
             X, weights = rows_and_weights(item, column, several=self._several)
             with Transaction(self):

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import RandomSource, check_count, generator, track
 from atomstream.domains.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
 from atomstream.domains.sources.factors import MAPPED_SHARE
+from atomstream.domains.sources.species import by_species
 from atomstream.estimators._anchors import in_ranges
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import InputError
@@ -24,7 +25,7 @@ def find_sources(
     table: SpeciesTable,
     n_factors: int,
     *,
-    anchors: ArrayLike | None = None,
+    anchors: Any = None,
     a_value: float = 0.0,
     n_starts: int = 20,
     random_state: RandomSource = None,
@@ -40,9 +41,10 @@ def find_sources(
         As `atomstream.sources.read` returns it.
     n_factors : int
         Number of sources, below the numbers of species and times.
-    anchors : array-like or frame of shape (n_anchors, n_used), optional
+    anchors : array-like of shape (n_anchors, n_used), frame or path, optional
         Profiles that are known, in concentrations of the species that are fitted (``table.used``),
         up to a factor each; NaN where an entry is free. They are the first ones that are found.
+        Columns of a frame or file have the names of species; entries of others are free.
     a_value : float, default=0.0
         Entries of anchors may lie within (1 - a) and (1 + a) times those given; 0 fixes them [2]_.
     n_starts : int, default=20
@@ -75,7 +77,7 @@ def find_sources(
     ((2, 5), True)
     """
     seeds = generator(random_state).spawn(check_count("n_starts", n_starts))
-    known = None if anchors is None else (anchors, a_value)
+    known = None if anchors is None else (by_species(anchors, table), a_value)
     models = (fitted(table, n_factors, seed, known=known) for seed in seeds)
     found = (factors_of(table, model.components_) for model in models)
     return replace(min(found, key=lambda each: each.q_true), known=known)
@@ -135,7 +137,8 @@ def fitted(
         first, updater = in_ranges(table, size, *known)
         others = X[seed.choice(len(X), size - len(first))]
         model.set_params(updater=updater, init=np.concatenate([first, others]))
-    return model.fit(X, entry_weight=weights)
+    # Coding needs the profiles alone, and files hold no updater that is for one table.
+    return model.fit(X, entry_weight=weights).set_params(updater="auto")
 
 
 def factors_of(table: SpeciesTable, atoms: NDArray) -> Factors:

@@ -72,9 +72,15 @@ class Factors:
 
     @property
     def q_expected(self) -> float:
-        """Strong values less the entries of profiles and contributions (Norris et al. 2014)."""
-        n_strong, (n_times, n_factors) = self.table.is_strong.sum(), self.contributions.shape
-        return float(n_times * n_strong - n_factors * (n_times + n_strong))
+        """Strong values less the entries of profiles and contributions (Norris et al. 2014).
+
+        With a half-life both count as their times do.
+        """
+        n_strong, n_factors = self.table.is_strong.sum(), len(self.profiles)
+        size = self.table.time_weights.sum()
+        # An entry of a profile takes from each time its share in what determines the entry.
+        of_profile = (self.table.time_weights**2).sum() / size
+        return float(size * (n_strong - n_factors) - n_factors * n_strong * of_profile)
 
     def q_by_species(self) -> NDArray:
         """Return Q over the expected Q for each species: about 1 where its uncertainties fit."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ BAD, WEAK = 0.5, 1.0  # signal to noise below which a species is so
 WEAK_FACTOR = 3.0  # on the uncertainties of weak species
 OF_LIMIT, UNCERTAINTY_OF_LIMIT = 1 / 2, 5 / 6  # of the detection limit, where a value is below it
 OF_MISSING = 4.0  # uncertainty of what is missing, in medians of the species
+MAX_AGE = 40.0  # half-lives: what is older counts as this, and not as nothing
 
 
 @dataclass(eq=False)
@@ -55,7 +58,10 @@ class SpeciesTable:
     scale : ndarray of shape (n_used,)
         Root mean squares of the fitted species.
     errors : ndarray of shape (n_times, n_used)
-        Uncertainties as they are fitted: three times as large where a species is weak.
+        Uncertainties as they are fitted: three times as large where a species is weak, and divided
+        by the root of what a time counts.
+    time_weights : ndarray of shape (n_times,)
+        What a time counts in Q: 1 without a half-life.
     n_missing, n_below : ndarray of int of shape (n_species,)
         Values that were missing, and below the limit.
 
@@ -113,6 +119,7 @@ class SpeciesTable:
         self.is_strong: NDArray = np.array(self.kinds)[self.used] == "strong"
         self.scale: NDArray = np.sqrt((self.values[:, self.used] ** 2).mean(axis=0))
         self.errors = self.uncertainties[:, self.used] * np.where(self.is_strong, 1, WEAK_FACTOR)
+        self.time_weights = np.ones(len(values))
 
     def _check(self, values: NDArray, given: NDArray, replaced: NDArray) -> None:
         """Raise InputError for the first entry that is wrong, and for species that say nothing."""
@@ -159,6 +166,30 @@ class SpeciesTable:
     def problem(self) -> tuple[NDArray, NDArray]:
         """Return what a factorization minimises over: scaled concentrations and their weights."""
         return self.values[:, self.used] / self.scale, (self.scale / self.errors) ** 2
+
+    def with_half_life(self, half_life: Any) -> SpeciesTable:
+        """Return the table for factors of now: older times count less in Q.
+
+        Parameters
+        ----------
+        half_life : timedelta or number
+            A time so much older than the last one counts half, as if its uncertainties were larger
+            by the root of 2. A number where rows are numbered.
+        """
+        # Months have no length of their own.
+        dates = self.dates.astype("M8[s]") if self.dates.dtype.kind == "M" else self.dates
+        ages: NDArray = np.full(1, np.nan)
+        with suppress(TypeError), np.errstate(all="ignore"):
+            ages = np.asarray((dates[-1] - dates) / half_life)
+        if ages.dtype.kind != "f" or not (ages >= 0).all():
+            raise InputError(
+                f"half_life={half_life!r} is no time above 0 for {self.source}: give a duration "
+                'such as np.timedelta64(60, "D") where rows have dates, else a number.'
+            )
+        aged, weights = copy(self), 0.5 ** np.minimum(ages, MAX_AGE)
+        aged.errors = self.errors / np.sqrt(weights)[:, None]
+        aged.time_weights = self.time_weights * weights
+        return aged
 
 
 def read(
@@ -210,6 +241,21 @@ def read(
     by_name = dict(zip(columns, row[0], strict=True))
     lowest = [by_name.get(name, 0.0) for name in kept]
     return SpeciesTable(*table, total=of_total, limits=lowest, kinds=kinds, source=source)
+
+
+def by_species(profiles: Any, table: SpeciesTable) -> NDArray:
+    """Return profiles in the order of the species that are fitted, NaN where they lack one.
+
+    Columns of frames and files have names; those of arrays are in this order.
+    """
+    is_frame = hasattr(profiles, "columns") and hasattr(profiles, "index")
+    if not is_frame and not isinstance(profiles, str | Path):
+        return np.atleast_2d(np.asarray(profiles, float))
+    values, names, _, source = _columns(profiles, ())
+    if unknown := [name for name in names if name not in table.species]:
+        raise InputError(f"{source} has the species {unknown[0]!r}, which {table.source} lacks.")
+    columns, free = dict(zip(names, values.T, strict=True)), np.full(len(values), np.nan)
+    return np.column_stack([columns.get(table.species[place], free) for place in table.used])
 
 
 def _columns(source: Any, missing: Sequence[str]) -> tuple[NDArray, list[str], NDArray, str]:

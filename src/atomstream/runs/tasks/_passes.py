@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from atomstream.base import Counted
 from atomstream.base.parameters import whole
 from atomstream.exceptions import InputError
 from atomstream.io.feed import Feed, Piece, Position
@@ -179,9 +180,7 @@ class PassesTask(Task):
             epoch, epochs = self.at.epoch, n_passes(self.settings.epochs, self.horizon)
             text = "learning" if epochs == 1 else f"pass {epoch + 1} of {epochs}"
             self.model.set_callbacks(pace.bar(text))
-            self.model.fit_stream(
-                self._batches(pace), n_batches=self._n_batches(), horizon=self.horizon
-            )
+            self.model.fit_stream(self._counted(pace), horizon=self.horizon)
             if pace.rest():
                 break
         if self.complete and not self.learned:
@@ -192,7 +191,7 @@ class PassesTask(Task):
         epoch, known = self.at.epoch, self._settling
         text = f"round {1 if known is None else known.n_rounds + 1} over all {self.unit}s"
         self.model.set_callbacks(pace.bar(text))
-        self.model.settle_stream(self._batches(pace), n_batches=self._n_batches())
+        self.model.settle_stream(self._counted(pace))
         if self.at.epoch > epoch:
             self.at = Position(epoch)
             self.model.end_round()
@@ -249,9 +248,8 @@ class PassesTask(Task):
             self.horizon = self.pass_mass
         self.at = Position(self.at.epoch + 1)
 
-    def _n_batches(self) -> int | None:
-        n_rows = self._feed.n_rows
-        if n_rows is None:
-            return None
+    def _counted(self, pace: Pace) -> Counted:
+        """Return what is left of a pass, with the number of batches where it is known."""
+        n_rows = self._feed.n_rows or 0
         done = sum(source.n_rows or 0 for source in self.sources[: self.at.source]) + self.at.row
-        return -(-(n_rows - done) // self.settings.batch_size)
+        return Counted(self._batches(pace), -(-max(n_rows - done, 0) // self.settings.batch_size))

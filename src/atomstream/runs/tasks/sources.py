@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted, track
-from atomstream.base.parameters import whole
+from atomstream.base.parameters import number, whole
 from atomstream.domains import sources
 from atomstream.domains.sources.factors import MAPPED_SHARE
+from atomstream.domains.sources.species import by_species
 from atomstream.estimators import source_apportionment as apportionment
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.outputs import write_table
@@ -30,7 +31,7 @@ class SourcesSettings(checkpoints, Settings):
 
     TASK = "sources"
     ONE_INPUT = "Sources are found in one table"
-    OTHER_FILES = ("uncertainty", "limits")
+    OTHER_FILES = ("uncertainty", "limits", "anchors")
 
     uncertainty: str | None = option(
         None, "Table of the uncertainties of the concentrations, with the same dates and species."
@@ -44,6 +45,13 @@ class SourcesSettings(checkpoints, Settings):
     drop: tuple[str, ...] = option((), "Columns to leave out.")
     strong: tuple[str, ...] = option((), "Species that are strong whatever their signal to noise.")
     weak: tuple[str, ...] = option((), "Species whose uncertainties count three times.")
+    anchors: str | None = option(
+        None, "Table of known profiles, one a row: the first factors; empty where an entry is free."
+    )
+    a_value: float = option(0.0, "Share by which entries of known profiles may change.", number())
+    half_life: float | None = option(
+        None, "Age at which a time counts half: factors of now.", number(above=True), duration=True
+    )
     na: tuple[str, ...] = option((), SENTINELS, whole=True)
     starts: int = option(20, "Random starts of each number of factors.", whole())
     bootstraps: int = option(20, "Block bootstraps of each number of factors.", whole())
@@ -57,6 +65,8 @@ class SourcesSettings(checkpoints, Settings):
         """Return a model of the smallest number of factors."""
         if not self.uncertainty:
             raise ValueError("Concentrations need their uncertainties; give --uncertainty TABLE.")
+        if self.a_value and not self.anchors:
+            raise ValueError("--a-value is for known profiles; give --anchors TABLE.")
         return OnlineNMF(self.sizes[0], random_state=self.seed)
 
 
@@ -89,7 +99,15 @@ class SourcesTask(Task):
         kinds = dict.fromkeys(asked.strong, "strong") | dict.fromkeys(asked.weak, "weak")
         known = {name: getattr(asked, name) for name in ("total", "limits", "drop")}
         tables = asked.inputs[0], asked.uncertainty
-        return sources.read(*tables, missing=asked.na, kinds=kinds, **known)
+        table = sources.read(*tables, missing=asked.na, kinds=kinds, **known)
+        age = asked.half_life
+        return table if age is None else table.with_half_life(np.timedelta64(round(age), "s"))
+
+    @cached_property
+    def known(self) -> tuple[NDArray, float] | None:
+        """The profiles that are known, and how far they may move."""
+        name = self.settings.anchors
+        return None if name is None else (by_species(name, self.table), self.settings.a_value)
 
     @property
     def n_fits(self) -> int:
@@ -114,8 +132,8 @@ class SourcesTask(Task):
     def advance(self, pace: Pace) -> None:
         """Make the fits that are left; each is whole before a pause."""
         left = self.plan[self.n_fits :]
-        for size, number in track(left, len(left), "learning"):
-            self.model = self._fitted(size, number)
+        for size, place in track(left, len(left), "learning"):
+            self.model = self._fitted(size, place)
             self.atoms.append(self.model.components_)
             if self.n_fits == len(self.plan):  # the last model is the one that the run is for
                 size = self.choice[0]
@@ -128,7 +146,7 @@ class SourcesTask(Task):
         rng, rows = np.random.default_rng([self.settings.seed, size, number]), None
         if number >= self.settings.starts:
             rows = sources.block_rows(len(self.table.values), None, rng)
-        return apportionment.fitted(self.table, size, rng, rows)
+        return apportionment.fitted(self.table, size, rng, rows, self.known)
 
     @cached_property
     def compared(self) -> dict[int, apportionment.Compared]:
