@@ -22,6 +22,7 @@ NAMES = {
         *("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF", "OnlineCPDictionary"),
         *("NetworkDictionary", "RandomWalkFactorization", "SeriesDictionary", "ImageDictionary"),
         *("ColorRestorer", "VideoDictionary", "TopicModel", "SktimeForecaster", "ConsensusNMF"),
+        "BatchNMF",
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),

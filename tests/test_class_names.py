@@ -10,9 +10,9 @@ GLOSSARY = Path(__file__).parents[1] / "docs/glossary.md"
 # fmt: off
 STANDARD = [
     "ActiveSet", "Adaptive", "Alignment", "Alpha", "ArrowTable", "AtomstreamWarning", "Auto",
-    "Axes", "BadShardError", "Baselines", "Beta", "BetterLag", "Block", "BlockCoordinate",
-    "Box", "CPTensor", "Callback", "CallbackSupportMixin", "Cells", "Chain", "ChainShard",
-    "Change", "ChangePoints", "ChangeWatch", "ChangedFeature", "ChangedShardError",
+    "Axes", "BadShardError", "Baselines", "BatchNMF", "Beta", "BetterLag", "Block",
+    "BlockCoordinate", "Box", "CPTensor", "Callback", "CallbackSupportMixin", "Cells", "Chain",
+    "ChainShard", "Change", "ChangePoints", "ChangeWatch", "ChangedFeature", "ChangedShardError",
     "Checkpoint", "Clusters", "CodedBlock", "Coder", "Coding", "ColorLook", "ColorRestorer",
     "Conditions",
     "Consensus", "ConsensusLearning", "ConsensusLook", "ConsensusNMF", "ConsensusSettings",

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 
 from atomstream import (
+    BatchNMF,
     ColorRestorer,
     ConsensusNMF,
     ImageDictionary,
@@ -47,6 +48,7 @@ ZOO = {
         rows,
         "transform",
     ),
+    "data sets": (BatchNMF(2, 1, n_epochs=2, random_state=0), rows, "transform"),
     "convex": (OnlineConvexMF(2, n_representatives=6, random_state=0), rows, "transform"),
     "tensors": (
         OnlineCPDictionary(2, n_epochs=2, random_state=0),

@@ -33,6 +33,7 @@ from .domains import tensors as tensors
 from .domains import text as text
 from .domains import walks as walks
 from .estimators._validation import NotConvergedWarning as NotConvergedWarning
+from .estimators.batch_nmf import BatchNMF as BatchNMF
 from .estimators.color import ColorRestorer as ColorRestorer
 from .estimators.consensus import ConsensusNMF as ConsensusNMF
 from .estimators.convex import OnlineConvexMF as OnlineConvexMF

@@ -14,7 +14,7 @@ from atomstream.files.registry import MODELS
 SHOWN = sorted(MODELS)
 ROWS = ("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF")
 CODES = {
-    **dict.fromkeys((*ROWS, "ConsensusNMF"), "x.csv"),
+    **dict.fromkeys((*ROWS, "BatchNMF", "ConsensusNMF"), "x.csv"),
     **dict.fromkeys(("OnlineCPDictionary", "VideoDictionary"), "frames.npy"),
     "TopicModel": "docs.txt",
 }
@@ -31,6 +31,7 @@ def models():
     )
     seeded = dict(random_state=0)
     return {
+        "BatchNMF": atomstream.BatchNMF(2, 1, **seeded).fit(X),
         "ColorRestorer": atomstream.ColorRestorer(2, 4, n_patches=50, **seeded).fit(pictures),
         "ConsensusNMF": atomstream.ConsensusNMF([3], n_replicates=3, n_epochs=2, **seeded).fit(X),
         "ImageDictionary": atomstream.ImageDictionary(4, 4, n_patches=60, **seeded).fit(
@@ -71,7 +72,7 @@ def folder(tmp_path_factory):
 
 def test_all_classes_of_models_are_here(folder):
     assert sorted(MODELS) == sorted(path.stem for path in folder.glob("*.atoms"))
-    assert len(MODELS) == 12
+    assert len(MODELS) == 13
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import mmwrite
 from scipy.optimize import nnls
 
-from atomstream import OnlineNMF, cells
+from atomstream import BatchNMF, OnlineNMF, cells
 from atomstream.exceptions import InputError
 
 anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cells")
@@ -187,3 +187,21 @@ def test_what_does_not_fit_is_refused(data, tmp_path):
         cells.read(tmp_path / "none.h5ad")
     with pytest.raises(InputError, match=r"has no matrix\.mtx"):
         cells.read(tmp_path)
+
+
+def test_cells_of_several_data_sets_are_learned_and_coded_by_their_names(data):
+    data.obs["lab"] = pd.Categorical(["first"] * 100 + ["second"] * 200)
+    genes = cells.overdispersed(data, 10)
+    pairs = list(cells.batches(data, genes, batch_size=100, batch_key="lab"))
+    assert [set(names) for _, names in pairs] == [{"first"}, {"second"}, {"second"}]
+    expected = sp.vstack(list(cells.batches(data, genes))).toarray()
+    assert_array_equal(sp.vstack([rows for rows, _ in pairs]).toarray(), expected)
+    model = BatchNMF(2, 1, data_sets=["first", "second"], random_state=0)
+    model.fit_stream(pairs * 3)
+    cells.annotate(data, model, genes, batch_key="lab")
+    usages = data.obsm["X_programs"]
+    assert usages.shape == (300, 4)
+    assert not usages[:100, 3].any()
+    assert not usages[100:, 2].any()
+    assert usages[:100, 2].any()
+    assert usages[100:, 3].any()

@@ -133,6 +133,7 @@ TAGS = {
     "tensors": {"two_d_array", "three_d_array", "sparse", "positive_only"},
     "consensus": {"two_d_array", "sparse", "positive_only"},
     "convex": {"two_d_array", "sparse"},
+    "data sets": {"two_d_array", "sparse", "positive_only"},
     "dictionary learning": {"two_d_array", "sparse"},
     "nmf": {"two_d_array", "sparse", "positive_only"},
 }

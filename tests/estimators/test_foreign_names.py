@@ -20,7 +20,7 @@ LOSSES = [("frobenius", "squared"), ("kullback-leibler", "kl"), ("itakura-saito"
 
 
 def test_all_estimators_are_here():
-    assert len(KINDS) == 12
+    assert len(KINDS) == 13
     assert set(ASKED) < set(PARAMETERS)
 
 

@@ -46,6 +46,8 @@ class Coder(Part, ABC):
         Whether entries of the batch may be missing.
     weighs_entries : bool, default=False
         Whether the mask of the batch may hold weights of entries.
+    uses_all_atoms : bool, default=True
+        Whether every row may use every atom.
     tol : float, {"log", "root"} or callable, optional
         Largest violation of the optimality conditions (`atomstream.problem.clock.Accuracy`) that
         codes may have while learning, or a function of the step: "root" is t^-1/2, "log" is (log
@@ -57,6 +59,7 @@ class Coder(Part, ABC):
     needs: ClassVar[Needs] = {}
     handles_mask: ClassVar[bool] = False
     weighs_entries: ClassVar[bool] = False
+    uses_all_atoms: ClassVar[bool] = True
     tol: Any = None
 
     @abstractmethod

@@ -110,9 +110,9 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         stream, n_batches = as_stream(batches, n_batches)
         after = Notifier(self, n_batches)
         for item in stream:
-            X, weights = rows_and_weights(item, column, several=self._several)
+            given = self._unpacked(item, column)
             with Transaction(self):
-                _, batch = self._next_batch(X, weights, horizon=horizon)
+                _, batch = self._next_batch(**given, horizon=horizon)
                 stopped = self._learn([batch], after)
             if stopped:
                 break
@@ -199,6 +199,11 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         return run
 
     # -- data into batches
+
+    def _unpacked(self, item: Any, column: str | None) -> dict[str, Any]:
+        """Return the item of a stream as arguments of `_next_batch`."""
+        X, weights = rows_and_weights(item, column, several=self._several)
+        return {"X": X, "sample_weight": weights}
 
     def _learn_scale(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Look at rows before they are learned from; ``whole``: at all the data there are."""

@@ -110,14 +110,19 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return observe(X, weights, missing=self.missing, **known)
 
     def _batch(
-        self, X: Samples, mask: ArrayLike | None = None, entry_weight: ArrayLike | None = None
+        self,
+        X: Samples,
+        mask: ArrayLike | None = None,
+        entry_weight: ArrayLike | None = None,
+        **known: Any,
     ) -> Batch:
         """Return samples that are not learned from as a batch."""
         rows = self._rows(_given.with_nan_where_masked(X, mask, missing=self.missing), reset=False)
         if entry_weight is None:
-            return self._to_batch(rows)
+            return self._to_batch(rows, **known)
         _given.check_weighs_entries(self.algorithm_)
-        return self._to_batch(rows, _given.EntryWeights(entry_weight).checked(rows.shape))
+        weights = _given.EntryWeights(entry_weight).checked(rows.shape)
+        return self._to_batch(rows, weights, **known)
 
     # -- codes
 
@@ -157,16 +162,22 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             Where rows have fewer observed entries than there are atoms and nothing in the model
             (alpha, ridge, a bounded set of codes) holds their codes back.
         """
+        return self._transformed(X, sparse_output, gap, mask=mask, entry_weight=entry_weight)
+
+    def _transformed(
+        self, X: Samples, sparse_output: bool, gap: float | None, **beside: Any
+    ) -> Any:
+        """Return the codes of samples; ``beside`` them is what `_batch` takes."""
         check_is_fitted(self)
-        # A mask or weights are cut beside the data only where these are in memory.
-        alone = mask is None and entry_weight is None
+        # What is beside the data is cut with them only where these are in memory.
+        alone = all(part is None for part in beside.values())
         given = map(np.asarray, _given.blocks(X)) if alone and _given.is_stored(X) else [X]
         form = sp.csr_array if sparse_output else np.asarray
         parts = []
         for block in given:
-            batch = self._batch(block, mask, entry_weight)
+            batch = self._batch(block, **beside)
             if sentence := self._undetermined(batch, "their codes"):
-                warnings.warn(sentence, DataWarning, stacklevel=2)
+                warnings.warn(sentence, DataWarning, stacklevel=3)
             parts.append(form(self._encode(batch, gap).values))
         if len(parts) > 1:
             return sp.csr_array(sp.vstack(parts)) if sparse_output else np.concatenate(parts)

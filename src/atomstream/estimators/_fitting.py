@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,8 @@ class Fitting(Coding):
 
     `OnlineDictionary` says how to learn; figures change nothing.
     """
+
+    _CODED_WITH: ClassVar[tuple[str, ...]] = ("mask", "entry_weight")  # arguments of `transform`
 
     @with_callbacks
     def fit(
@@ -102,8 +104,7 @@ class Fitting(Coding):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        entries = {name: fit_params.get(name) for name in ("mask", "entry_weight")}
-        known = {name: part for name, part in entries.items() if part is not None}
+        known = {name: part for name, part in fit_params.items() if name in self._CODED_WITH}
         return self.fit(X, y, **fit_params).transform(X, **known)
 
     def _validated(
@@ -133,13 +134,13 @@ class Fitting(Coding):
 
     # -- figures
 
-    def _assessed(self, X: Samples, sample_weight: ArrayLike | None = None) -> Batch:
+    def _assessed(self, X: Samples, sample_weight: ArrayLike | None = None, **known: Any) -> Batch:
         """Return samples of which at least one counts as a batch."""
         check_is_fitted(self)
         X = self._rows(X, reset=False)
         weights = check_weights(sample_weight, X)
         check_observed(X, weights, missing=self.missing)
-        return self._to_batch(X, weights)
+        return self._to_batch(X, weights, **known)
 
     def score(self, X: Samples, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the mean loss per sample at optimal codes, without penalties.

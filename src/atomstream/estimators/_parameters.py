@@ -130,6 +130,14 @@ NMF = DICTIONARY_LEARNING | {
     "codes": Parameter(SHARED["codes"].help, (AUTO_SET,)),
     "atoms": Parameter(SHARED["atoms"].help, (AUTO_SET,)),
 }
+BATCHES = _table(
+    "alpha ridge schedule batch_size n_epochs shuffle missing n_jobs max_time random_state",
+    n_shared=parameter("Number of atoms that all data sets share.", COUNT),
+    n_own=parameter("Number of atoms of each data set alone.", whole(0)),
+    data_sets=parameter("Names of all data sets, if known.", ARRAYS, NONE),
+    n_epochs=(COUNT, NONE),
+    **{name: NMF[name] for name in ("loss", "scale")},
+)
 CONSENSUS = _table(
     "batch_size shuffle n_jobs max_time random_state",
     bootstrap=parameter(

@@ -12,6 +12,7 @@ from typing import Any
 
 # Estimators; each names the attributes made by learning in ``LEARNED``.
 MODELS = {
+    "BatchNMF": "atomstream.estimators.batch_nmf",
     "ColorRestorer": "atomstream.estimators.color",
     "ConsensusNMF": "atomstream.estimators.consensus",
     "ImageDictionary": "atomstream.estimators.image",

@@ -26,6 +26,7 @@ SHOWN = "width:64px;height:48px;object-fit:contain;image-rendering:pixelated;dis
 
 # The looks of the models of the package, each loaded when it is first used.
 LOOKS = {
+    "BatchNMF": "RowsLook",
     "ColorRestorer": "ColorLook",
     "ConsensusNMF": "ConsensusLook",
     "ImageDictionary": "ImageLook",

@@ -48,6 +48,7 @@ def minimises_divergence(algorithm: Algorithm) -> bool:
     objective, updater = algorithm.objective, algorithm.updater
     return bool(
         objective.loss == KullbackLeibler()
+        and algorithm.coder.uses_all_atoms
         and objective.codes.nonnegative
         and objective.atoms.nonnegative
         and _size_is_free(objective.codes, objective.atoms, at_most=False)

@@ -38,7 +38,7 @@ def choose_start(
     codes, atoms = objective.codes.shape, objective.atoms.shape
     simple = codes is not None and atoms is not None and objective.codes.couples == "entries"
     # The kernels take entries of codes one by one; random starts would leave no atom fixed.
-    if not simple or algorithm.updater.fixed:
+    if not simple or algorithm.updater.fixed or not algorithm.coder.uses_all_atoms:
         return
     batch = _some_rows(blocks, *state.dictionary.shape)
     if batch is None:

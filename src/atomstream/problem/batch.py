@@ -36,7 +36,7 @@ class Batch:
         What the caller calls each row (index of a frame, number in the stream); carried along,
         never computed with.
     labels : ndarray of int of shape (n_samples,), or None
-        The atom that each row is known to belong to.
+        The atom, or the data set, that each row is known to belong to.
     position : int
         How many samples of the stream came before this batch.
     """
@@ -73,15 +73,16 @@ class Batch:
 
     def of(self, rows: slice | NDArray) -> Batch:
         """Return some of the samples as a batch."""
-        weights, mask = (None if part is None else part[rows] for part in (self.weights, self.mask))
-        return Batch(self.X[rows], weights, mask)
+        parts = {name: getattr(self, name) for name in ("weights", "mask", "ids", "labels")}
+        known = {name: part[rows] for name, part in parts.items() if part is not None}
+        return Batch(self.X[rows], **known)
 
     def on(self, features: NDArray) -> Batch:
         """Return the samples on some of the features as a batch."""
         mask = None if self.mask is None else np.take(self.mask, features, axis=1)
         dense = isinstance(self.X, np.ndarray)
         X = np.take(self.X, features, axis=1) if dense else self.X[:, features]
-        return Batch(X, self.weights, mask)
+        return Batch(X, self.weights, mask, labels=self.labels)
 
     def complete(self, reconstruction: NDArray, rows: slice | NDArray = slice(None)) -> Any:
         """Return samples with their reconstruction in place of what is missing.
@@ -164,7 +165,8 @@ class Batch:
                 X = X.copy()
                 X.eliminate_zeros()
             parts = (X.data, places[X.indices], X.indptr)
-        return Batch(sp.csr_array(parts, shape=(n_rows, n_features)), self.weights)
+        merged = sp.csr_array(parts, shape=(n_rows, n_features))
+        return Batch(merged, self.weights, labels=self.labels)
 
     @cached_property
     def energy(self) -> NDArray:
@@ -183,4 +185,6 @@ def joined(batches: Sequence[Batch]) -> Batch:
         mask = np.concatenate(marks)
     stored = any(map(sp.issparse, parts))
     X = sp.csr_array(sp.vstack(parts)) if stored else np.concatenate(parts)
-    return Batch(X, np.concatenate([batch.row_weights for batch in batches]), mask)
+    labels = None if batches[0].labels is None else np.concatenate([b.labels for b in batches])
+    weights = np.concatenate([batch.row_weights for batch in batches])
+    return Batch(X, weights, mask, labels=labels)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import Fixed, Matrix, are_fixed
 from atomstream.coders import Codes
-from atomstream.memory.state import State
+from atomstream.memory.state import UNUSED, State
 from atomstream.penalties.base import Penalty
 from atomstream.problem import Batch, Objective
 
@@ -92,6 +92,40 @@ class Reseeding:
         state.memory.forget(idle)
         state.usage.forget(idle)
         return len(lacking)
+
+
+@dataclass(frozen=True)
+class SharedReseeding:
+    """Replace unused atoms that all data sets share, and no others.
+
+    An atom of one data set rests while rows of others come, and one that some rows use stays even
+    where it points like another one: two data sets may each need theirs.
+
+    Parameters
+    ----------
+    inner : Reseeding
+    n_shared : int
+        The first so many atoms are shared.
+    """
+
+    inner: Reseeding
+    n_shared: int
+
+    def reseed(
+        self,
+        batch: Batch,
+        codes: Codes,
+        state: State,
+        objective: Objective,
+        fixed: Fixed,
+        rng: np.random.Generator,
+    ) -> int:
+        """Replace idle shared atoms; return how many."""
+        energy = state.memory.atom_energy(state.dictionary)
+        stays = (energy > UNUSED * energy.max()) | are_fixed(fixed, len(energy))
+        stays[self.n_shared :] = True
+        kept = tuple(map(int, np.flatnonzero(stays)))
+        return 0 if stays.all() else self.inner.reseed(batch, codes, state, objective, kept, rng)
 
 
 def starting_atoms(

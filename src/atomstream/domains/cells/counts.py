@@ -143,7 +143,9 @@ def _genes(data: Any, places: NDArray, variance: NDArray) -> Genes:
     return Genes(places, names, np.where(deviation > 0, deviation, 1.0))
 
 
-def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.csr_array]:
+def batches(
+    data: Any, genes: Genes, *, batch_size: int = 256, batch_key: str | None = None
+) -> Iterator[Any]:
     """Yield the cells in blocks, each gene divided by its standard deviation, in float32.
 
     Parameters
@@ -153,12 +155,20 @@ def batches(data: Any, genes: Genes, *, batch_size: int = 256) -> Iterator[sp.cs
     genes : Genes
     batch_size : int, default=256
         Cells in a block.
+    batch_key : str, optional
+        Column of ``data.obs`` that names the data set of each cell, for `BatchNMF`.
 
     Yields
     ------
     csr_array of shape (batch_size, n_genes)
+        With ``batch_key`` a pair of that and the names of the data sets of these cells.
     """
-    return scaled(data, genes, check_count("batch_size", batch_size))
+    parts = scaled(data, genes, check_count("batch_size", batch_size))
+    if batch_key is None:
+        return parts
+    names = np.asarray(data.obs[batch_key]).astype(str)
+    cuts = range(batch_size, max(len(names), 1), batch_size)
+    return zip(parts, np.split(names, cuts), strict=True)
 
 
 def scaled(data: Any, genes: Genes, size: int, start: int = 0) -> Iterator[sp.csr_array]:

@@ -16,14 +16,16 @@ from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks
 from atomstream.exceptions import InputError
 
 
-def annotate(data: Any, model: Any, genes: Genes, *, key: str = "programs") -> None:
+def annotate(
+    data: Any, model: Any, genes: Genes, *, key: str = "programs", batch_key: str | None = None
+) -> None:
     """Put usages into ``obsm`` and programs into ``varm`` of AnnData, in place.
 
     Parameters
     ----------
     data : AnnData
         All cells are coded, block by block. Data on disk keep what is added in memory.
-    model : ConsensusNMF, OnlineNMF
+    model : ConsensusNMF, OnlineNMF, BatchNMF
         Learned from ``batches(data, genes)``.
     genes : Genes
     key : str, default="programs"
@@ -32,6 +34,8 @@ def annotate(data: Any, model: Any, genes: Genes, *, key: str = "programs") -> N
         ``var[f"{key}_deviation"]`` the deviations of the genes, both NaN for genes that were not
         learned from; ``uns[key]`` the stability of the programs and the reason of the choice, where
         the model knows them.
+    batch_key : str, optional
+        For `BatchNMF`: as in `batches`.
 
     Raises
     ------
@@ -39,7 +43,12 @@ def annotate(data: Any, model: Any, genes: Genes, *, key: str = "programs") -> N
         For a model of other genes.
     """
     _check_genes(model, genes)
-    usages = np.concatenate([model.transform(block) for block in batches(data, genes)])
+    if batch_key is None:
+        coded = [model.transform(block) for block in batches(data, genes)]
+    else:
+        pairs = batches(data, genes, batch_key=batch_key)
+        coded = [model.transform(block, batch=names) for block, names in pairs]
+    usages = np.concatenate(coded)
     totals = usages.sum(axis=1, keepdims=True)
     programs = np.full((data.n_vars, usages.shape[1]), np.nan)
     deviation = np.full(data.n_vars, np.nan)
