@@ -14,9 +14,7 @@ from atomstream import BatchNMF
 
 rng = np.random.default_rng(3)
 shared, only_north, only_south = (rng.gamma(0.4, 1, (size, 12)) for size in (2, 1, 1))
-rows = [
-    rng.exponential(1, (300, 3)) @ np.vstack([shared, own]) for own in (only_north, only_south)
-]
+rows = [rng.exponential(1, (300, 3)) @ np.vstack([shared, own]) for own in (only_north, only_south)]
 X = np.vstack(rows) * rng.gamma(200, 1 / 200, (600, 12))
 cities = np.repeat(["north", "south"], 300)
 
