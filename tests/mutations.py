@@ -51,7 +51,7 @@ MUTATIONS = [
      'template = OnlineNMF(loss="kl", init="random")', 'template = OnlineNMF(loss="kl")'),
     ("test_small_clusters_are_covered_wherever_k_means_covers_them[10-3.0]",
      "MIN_RUNS, MAX_RUNS, MAX_WORK = 4, 50", "MIN_RUNS, MAX_RUNS, MAX_WORK = 1, 1"),
-    ("test_intervals_hold_zeros_and_others_under_noise[cut at zero]",
+    ("test_intervals_hold_zeros_and_others_under_noise[one seed-cut at zero]",
      "np.minimum(held.mean(axis=0), CUT", "0.0 * np.minimum(held.mean(axis=0), CUT"),
     ("test_an_atom_that_most_replicates_have_is_not_lost_to_one_that_varies",
      "init=first, n_init=1", "n_init=10, random_state=0"),

@@ -254,18 +254,20 @@ def command(site, *arguments):
 
 
 @pytest.mark.slow
-def test_the_command_line_knows_installed_parts(site, tmp_path):
+@pytest.mark.usefixtures("table")
+def test_the_command_line_knows_installed_parts(site, tmp_path, capsys, monkeypatch):
     np.save(tmp_path / "X.npy", X)
     run = str(tmp_path / "run")
     settings = ["--atoms", "2", "--epochs", "1", "--loss", "tinyparts-softabs:2"]
     settings += ["--schedule", "tinyparts-even:0.5"]
     code, said = command(site, "learn", str(tmp_path / "X.npy"), "--out", run, *settings)
     assert code == 0, said
-    code, said = command(site, "inspect", run)
-    assert code == 0, said
+    assert main(["inspect", run]) == 0
     assert "tinyparts-softabs" in (tmp_path / "run/run.toml").read_text()
-    code, said = command(tmp_path, "inspect", run)  # without the package
-    assert code != 0
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(site)])
+    capsys.readouterr()
+    assert main(["inspect", run]) != 0  # without the package
+    said = capsys.readouterr().err
     assert "install 'tinyparts', call atomstream.register(" in " ".join(said.split())
     assert "Traceback" not in said
 

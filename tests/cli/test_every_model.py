@@ -96,7 +96,7 @@ def test_inspect_shows_the_model_and_its_atoms(folder, capsys, name):
         assert 0 < sum(shares) <= 1 + 1e-9 or name == "ColorRestorer"
 
 
-@pytest.mark.cover(3)
+@pytest.mark.cover(6)
 @pytest.mark.parametrize("name", SHOWN)
 def test_report_and_plot_write_their_files(folder, capsys, name):
     path = folder / f"{name}.atoms"

@@ -64,18 +64,13 @@ def read(path):
 def test_denoise(capsys, folder, room):
     told = call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", *FEW)
     room.near(told["sigma"], 15, rel=0.5)
-    assert (
-        call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--sigma", "15", *FEW)[
-            "sigma"
-        ]
-        == 15
-    )
     clean = read(folder / "clean.png")
     room.decibels(
         images.psnr(picture(), clean) - images.psnr(picture(), read(folder / "noisy.png")),
         at_least=3,
     )
-    call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", "--model", "model.atoms")
+    given = ("--sigma", "15", "--model", "model.atoms")
+    assert call(capsys, folder, "denoise", "noisy.png", "--out", "clean.png", *given)["sigma"] == 15
 
 
 @pytest.mark.slow
@@ -104,7 +99,7 @@ def test_inpaint(capsys, folder, name, room):
     ],
 )
 def test_what_the_result_will_not_have_is_told(capsys, folder, image, message):
-    Image.fromarray(image).save(folder / "rich.png")
+    Image.fromarray(image[:24, :24]).save(folder / "rich.png")
     assert (
         main(["image", "denoise", str(folder / "rich.png"), "--out", str(folder / "o.png"), *FEW])
         == 0

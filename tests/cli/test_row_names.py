@@ -128,7 +128,7 @@ def test_names_that_cannot_be_are_refused(folder, tmp_path, monkeypatch, capsys,
 def test_codes_with_names_are_written_block_by_block(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "CHUNK_BYTES", 1 << 16)
     peaks = []
-    for n_rows in (1000, 10_000, 40_000):  # the first one imports and compiles
+    for n_rows in (1000, 5_000, 20_000):  # the first one imports and compiles
         table = {name: np.random.default_rng(1).random(n_rows) for name in "abc"}
         table["key"] = np.arange(n_rows).astype("U12")
         pq.write_table(pa.table(table), tmp_path / "long.parquet", row_group_size=1000)

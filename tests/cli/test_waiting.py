@@ -38,30 +38,38 @@ RUNS = ("forecast", "impute")
 def folder(tmp_path_factory):
     pillow = pytest.importorskip("PIL.Image")
     folder, rng = tmp_path_factory.mktemp("waiting"), np.random.default_rng(0)
+    pixels = rng.integers(0, 256, (900, 1200, 3)).astype(np.uint8)
+    pillow.fromarray(pixels).save(folder / "large.png")
+    pillow.fromarray(pixels[:90, :120]).save(folder / "small.png")
+    np.save(folder / "few.npy", rng.random((1000, 20), np.float32))
+    image = ["image", "learn", str(folder / "small.png"), "--atoms", "128", "--patches", "2000"]
+    assert main([*image, "--out", str(folder / "image")]) == 0
+    learn = ["learn", str(folder / "few.npy"), "--atoms", "10", "--epochs", "1"]
+    assert main([*learn, "--out", str(folder / "rows")]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def inputs(folder):
+    """What the commands of the long form need beside."""
+    from PIL import Image
+
     before = os.getcwd()
     os.chdir(folder)
-    pixels = rng.integers(0, 256, (900, 1200, 3)).astype(np.uint8)
-    pillow.fromarray(pixels).save("large.png")
-    pillow.fromarray(pixels[:90, :120]).save("small.png")
-    mask = 255 * (pixels[:, :, 0] < 99).astype(np.uint8)
-    pillow.fromarray(mask).save("mask.png")
-    pillow.fromarray(mask[:90, :120]).save("small-mask.png")
+    mask = 255 * (np.asarray(Image.open("large.png"))[:, :, 0] < 99).astype(np.uint8)
+    Image.fromarray(mask).save("mask.png")
+    Image.fromarray(mask[:90, :120]).save("small-mask.png")
     (folder / "edges.txt").write_text("\n".join(f"{i} {i * i % 500}" for i in range(2, 500)))
     series = np.abs(np.sin(np.arange(6000)[:, None] / np.arange(3, 43))).round(3)
     np.savetxt("series.csv", series, delimiter=",", header=",".join(map(str, range(40))))
     rows = np.lib.format.open_memmap("rows.npy", "w+", np.float32, (2_000_000, 20))
-    rows[:1000] = rng.random((1000, 20))
-    np.save("few.npy", rows[:1000])
-    image = ["image", "learn", "small.png", "--atoms", "128", "--patches", "2000"]
-    assert main([*image, "--out", "image"]) == 0
+    rows[:1000] = np.load("few.npy")
     # What is compiled once is compiled here: LLVM hears no signals.
     work = ["image", "inpaint", "small.png", "--mask", "small-mask.png", "--model", "image"]
-    assert main([*work, "--out", "small-out.png"]) == 0
+    assert main([*work, "--out", "small-filled.png"]) == 0
     network = ["network", "learn", "edges.txt", "--motif", "path:6", "--atoms", "9"]
     assert main([*network, "--batches", "3", "--out", "network"]) == 0
-    assert main(["learn", "few.npy", "--atoms", "10", "--epochs", "1", "--out", "rows"]) == 0
     os.chdir(before)
-    return folder
 
 
 @pytest.mark.slow
@@ -70,8 +78,13 @@ def folder(tmp_path_factory):
     [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(len(COMMANDS))],
     ids=COMMANDS,
 )
-def test_commands_answer_signals_and_leave_nothing_half_written(folder, number):
+def test_commands_answer_signals_and_leave_nothing_half_written(folder, number, request):
     name, command = list(COMMANDS.items())[number]
+    if number:
+        request.getfixturevalue("inputs")
+    else:  # what is compiled once is compiled here: LLVM hears no signals
+        words = ["image", "denoise", str(folder / "small.png"), "--model", str(folder / "image")]
+        assert main([*words, "--out", str(folder / "small-out.png")]) == 0
     sent = (signal.SIGINT, signal.SIGTERM)[number % 2]
     before = sorted(path.name for path in folder.iterdir())
     words = [sys.executable, "-m", "atomstream", *command.split()]

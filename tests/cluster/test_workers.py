@@ -50,7 +50,7 @@ def server():
 
 @pytest.fixture
 def _workers_start_soon(server, monkeypatch):
-    monkeypatch.setattr(engines, "get_context", lambda _: server)
+    monkeypatch.setattr(engines, "get_context", {"spawn": server}.__getitem__)
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +91,11 @@ def test_processes_give_the_bits_of_this_process(tmp_path):
         assert model.n_samples_seen_ == model.rounds_report_.n_rows > 0
 
 
-def test_dead_workers_are_replaced_and_change_no_bit(tmp_path):
+@pytest.mark.parametrize("start", ["as here", pytest.param("as users", marks=pytest.mark.long)])
+def test_dead_workers_are_replaced_and_change_no_bit(tmp_path, start, request):
     """Each of two deaths takes the pool with it; the second time slots run one by one."""
+    if start == "as here":
+        request.getfixturevalue("_workers_start_soon")
     listed = [*drawn(), Deadly(9, folder=str(tmp_path), times=2), Drawn(10)]
     shards = Shards(listed)
     model = OnlineNMF(ATOMS, random_state=0)

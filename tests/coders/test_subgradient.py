@@ -87,7 +87,7 @@ def test_one_default_step_serves_every_loss_and_scale(name, scale, room):
     room.fall(learned, started, at_least=0.15)  # noise that nothing explains is most of l1 and l2
 
 
-@pytest.mark.cover(2)
+@pytest.mark.cover(4)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "rule"),

@@ -69,7 +69,7 @@ OF_ROWS = [
 ]
 
 
-@pytest.mark.cover(2)
+@pytest.mark.cover(4)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks(OF_ROWS, expected_failed_checks=lambda model: FAILING[type(model)])
 def test_estimator_checks(estimator, check):

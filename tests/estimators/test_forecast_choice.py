@@ -29,15 +29,15 @@ def rolled(model, Y, n_origins, horizon):
 @pytest.mark.filterwarnings("ignore:The honest one-step errors")
 def test_every_setting_is_judged_from_the_same_origins():
     Y = season()
-    choice = choose_forecaster(Y, **GRID, horizon=3, n_origins=30, random_state=0)
+    choice = choose_forecaster(Y, **GRID, horizon=3, n_origins=15, random_state=0)
     assert len(choice.tried) == len(choice.errors) == 8
     assert choice.errors.shape == (8, 3)
     for settings, errors in zip(choice.tried[::3], choice.errors[::3], strict=True):
         model = SeriesDictionary(**settings, random_state=choice.seed)
-        assert_allclose(rolled(model, Y, 30, 3), errors)
-    first = len(Y) - 32
+        assert_allclose(rolled(model, Y, 15, 3), errors)
+    first = len(Y) - 17
     for step in range(3):
-        origins = np.arange(first, first + 30)
+        origins = np.arange(first, first + 15)
         last = Y[origins - 1] - Y[origins + step]
         assert choice.persistence[step] == pytest.approx(np.sqrt(np.mean(last**2)))
         weeks = Y[origins - choice.season + step] - Y[origins + step]
@@ -87,12 +87,12 @@ def test_heads_are_judged_as_models_with_them_are():
     Y = season()
     heads = ("mix", "ridge", "smoothing", "persistence", "seasonal", "mean")
     choice = choose_forecaster(
-        Y, windows=[6], atoms=[4], season=7, horizon=3, n_origins=20, random_state=0
+        Y, windows=[6], atoms=[4], season=7, horizon=3, n_origins=10, random_state=0
     )
     assert [each["head"] for each in choice.tried] == [None, *heads]
     for settings, errors in zip(choice.tried, choice.errors, strict=True):
         model = SeriesDictionary(**settings, season=7, random_state=choice.seed)
-        assert_allclose(rolled(model, Y, 20, 3), errors, rtol=1e-6)
+        assert_allclose(rolled(model, Y, 10, 3), errors, rtol=1e-6)
     assert choice.settings == choice.tried[choice.errors.mean(axis=1).argmin()]
     assert choice.model.head == choice.settings["head"] is not None
 

@@ -432,14 +432,14 @@ def test_a_tolerance_may_depend_on_the_step():
 @pytest.mark.filterwarnings(
     "ignore:Maximum number of iterations"
 )  # of the batch method, which needs no more
-def test_learning_comes_near_the_batch_factorization(room):
+def test_learning_comes_near_the_batch_factorization(room, seeds):
     rng = np.random.default_rng(1)
     noisy = data(500, 20) + 0.05 * rng.random((500, 20))
     batch = NMF(6, init="nndsvda", max_iter=5000, tol=1e-5, random_state=0).fit(noisy)
     optimum = 0.5 * batch.reconstruction_err_**2 / 500
     ours = [
         OnlineNMF(6, batch_size=100, random_state=i, n_epochs=100).fit(noisy).objective(noisy)
-        for i in range(4)
+        for i in seeds
     ]
     room.ratio(np.median(ours) / optimum, at_most=1.35)
     exact = OnlineNMF(

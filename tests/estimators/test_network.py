@@ -98,12 +98,12 @@ def test_distinct_patches_are_told_apart_even_where_their_numbers_are_one(monkey
 
 @pytest.mark.slow
 def test_counts_do_not_wrap_and_many_nodes_cost_nothing():
-    pairs = EdgeMeans(50_000_000)
-    states = np.array([[0, 49_999_999], [17, 49_999_999]])
+    pairs = EdgeMeans(5_000_000)
+    states = np.array([[0, 4_999_999], [17, 4_999_999]])
     pairs.add(states, np.arange(8.0).reshape(2, 4))
     means, _ = pairs.drain()
     assert means.nnz == 7
-    assert means[49_999_999, 49_999_999] == (3 + 7) / 2
+    assert means[4_999_999, 4_999_999] == (3 + 7) / 2
     table = _Table(64, np.float64)
     table.add(np.array([5], np.uint32), np.array([1.0]), np.array([2.0**33]))
     table.add(np.array([5], np.uint32), np.array([4.0]), np.array([2.0**32]))

@@ -59,7 +59,7 @@ def test_a_mix_is_better_than_persistence_and_not_worse_than_a_regression(room):
 
 
 @pytest.mark.filterwarnings("ignore:The honest one-step errors")
-@pytest.mark.parametrize("cut", [1, 7, 50])
+@pytest.mark.parametrize("cut", [1, pytest.param(7, marks=pytest.mark.long), 50])
 def test_fit_is_partial_fit_row_by_row(cut):
     Y, model = waves(), new()
     Y[40:44, 0] = np.nan

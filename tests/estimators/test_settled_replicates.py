@@ -47,8 +47,9 @@ def test_bootstraps_that_go_to_the_end_fit_their_rows_as_single_models_do(room):
 
 def test_models_of_some_ranks_joined_are_the_model_of_all():
     X, _ = everywhere()
-    whole = learned(X, [2, 3, 4], to_the_end=True)
-    joined = learned(X, [3], to_the_end=True).joined(learned(X, [2, 4], to_the_end=True))
+    few = {"to_the_end": True, "n_replicates": 4}
+    whole = learned(X, [2, 3, 4], **few)
+    joined = learned(X, [3], **few).joined(learned(X, [2, 4], **few))
     assert joined.n_components == [2, 3, 4]
     assert joined.choice_.rank == whole.choice_.rank
     for rank in (2, 3, 4):
@@ -58,7 +59,12 @@ def test_models_of_some_ranks_joined_are_the_model_of_all():
 
 def test_models_that_did_not_learn_alike_are_not_joined():
     X, _ = everywhere()
-    model = learned(X, [2])
-    for other in (learned(X, [3], random_state=2), learned(X[:-1], [3]), learned(X, [2])):
+    few = {"n_replicates": 2}
+    model = learned(X, [2], **few)
+    for other in (
+        learned(X, [3], random_state=2, **few),
+        learned(X[:-1], [3], **few),
+        learned(X, [2], **few),
+    ):
         with pytest.raises(ValueError, match="joined needs models of different ranks"):
             model.joined(other)

@@ -21,7 +21,7 @@ ESTIMATORS = [cls(n_components=3, random_state=0) for cls in BOTH]
 CONSENSUS = ConsensusNMF([1, 2], n_replicates=3, n_epochs=2, random_state=0)
 
 
-@pytest.mark.cover(2)
+@pytest.mark.cover(4)
 @pytest.mark.filterwarnings("ignore::atomstream.NotConvergedWarning")
 @parametrize_with_checks([*ESTIMATORS, CONSENSUS])
 def test_estimator_checks(estimator, check):

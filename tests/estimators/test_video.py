@@ -252,21 +252,24 @@ def test_arrays_on_disk_and_stacks_are_read_by_their_paths(stack, mode):
 @pytest.mark.cover(2)
 @pytest.mark.parametrize("kind", ["v.npz", "v.zarr", "v.tif"])
 def test_frames_on_disk_are_read_some_at_a_time(tmp_path, kind):
-    zarr = pytest.importorskip("zarr")
-    frames = np.repeat(RNG(0).integers(0, 256, (20, 200, 300), dtype=np.uint8), 20, axis=0)
-    np.savez(tmp_path / "v.npz", frames)
-    store = zarr.create_array(
-        str(tmp_path / "v.zarr"), shape=frames.shape, dtype="u1", chunks=(8, 200, 300)
-    )
-    store[:] = frames
-    first, *rest = map(Image.fromarray, frames)
-    first.save(tmp_path / "v.tif", save_all=True, append_images=rest)
+    frames = np.repeat(RNG(0).integers(0, 256, (10, 200, 300), dtype=np.uint8), 30, axis=0)
+    if kind == "v.npz":
+        np.savez(tmp_path / kind, frames)
+    elif kind == "v.zarr":
+        zarr = pytest.importorskip("zarr")
+        store = zarr.create_array(
+            str(tmp_path / kind), shape=frames.shape, dtype="u1", chunks=(8, 200, 300)
+        )
+        store[:] = frames
+    else:
+        first, *rest = map(Image.fromarray, frames)
+        first.save(tmp_path / kind, save_all=True, append_images=rest)
     model = VideoDictionary(2, random_state=0).fit(frames[:3])  # compiles
     tracemalloc.start()
     model.partial_fit(tmp_path / kind)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert model.n_steps_ == 403
+    assert model.n_steps_ == 303
     assert peak < 0.75 * frames.nbytes
 
 

@@ -47,7 +47,7 @@ def of(name):
 @functools.cache
 def learned():
     history = History()
-    model = OnlineNMF(6, batch_size=20, random_state=0).set_callbacks(history)
+    model = OnlineNMF(6, batch_size=20, n_epochs=25, random_state=0).set_callbacks(history)
     patches = np.lib.stride_tricks.sliding_window_view(PICTURE, (4, 4)).reshape(-1, 16)
     return model.fit(patches), history, patches
 
@@ -152,7 +152,7 @@ def test_every_plot_is_here():
     assert set(FIGURES) == {name for name in public if not name.endswith("_data")}
 
 
-@pytest.mark.cover(3)
+@pytest.mark.cover(6)
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.filterwarnings("ignore")
 def test_it_is_drawn_whole(name):

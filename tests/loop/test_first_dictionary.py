@@ -118,7 +118,7 @@ def test_no_entry_of_the_start_is_so_small_that_it_would_stay():
         pytest.param(0.0, 0.6, marks=pytest.mark.long),  # with 30 % outliers there is no fall
     ],
 )
-def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, fall, room):
+def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, fall, room, seeds):
     X, clean = contaminated(500, share)
     errors = {
         init: np.mean(
@@ -127,7 +127,7 @@ def test_l1_ends_nearer_to_clean_rows_than_from_the_mixed_start(share, fall, roo
                     OnlineNMF(N_ATOMS, loss="l1", init=init, random_state=seed).fit(X).clean(X)
                     - clean
                 ).mean()
-                for seed in range(2)
+                for seed in seeds
             ]
         )
         for init in ("auto", "svd")

@@ -162,7 +162,7 @@ def test_short_atoms_are_scaled_up_with_their_codes_and_the_surrogate_stays():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 def test_atoms_neither_shrink_nor_die_on_a_long_stream(dtype, room):
     rng = np.random.default_rng(0)
     parts = rng.random((12, 20))

@@ -25,7 +25,7 @@ from atomstream.cli import main
 from atomstream.files.codec import read_model
 from atomstream.io.feed import MOST_ROWS, Holdout
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.run import StoppedAtOnce, stopped_by_signals
+from atomstream.runs.run import Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings, write_settings
 from atomstream.runs.tasks.rows import RowsSettings
 from atomstream.updates import BlockCoordinate
@@ -128,9 +128,9 @@ BIG = ["--atoms", 20, "--epochs", 4, "--batch-size", 32]
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory):
-    """A table that takes a second to learn from, with the run that nobody stopped."""
+    """A table that takes half a second to learn from, with the run that nobody stopped."""
     folder = tmp_path_factory.mktemp("big")
-    np.save(folder / "big.npy", np.random.default_rng(0).random((20_000, 50)))
+    np.save(folder / "big.npy", np.random.default_rng(0).random((10_000, 50)))
     run("learn", folder / "big.npy", *BIG, "--out", folder / "whole")
     return folder
 
@@ -312,53 +312,51 @@ def unread(pipe):
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
-STOPPED_FIRST = """
-import sys
-from atomstream.cli import main
-from atomstream.runs.run import Run
-begun = Run.run
-def run(self, *arguments, **settings):
-    self.stop("SIGTERM")
-    return begun(self, *arguments, **settings)
-Run.run = run
-sys.exit(main(sys.argv[1:]))
-"""
+THREE_LINES = ("learn", "-", "--batch-size", 2, "--holdout", 0, "--atoms", 2, "--out")
 
 
-def test_lines_that_came_before_a_stop_are_learned_even_if_nothing_was_begun(tmp_path):
+@pytest.fixture
+def waiting():
+    """A pipe with three lines whose other end stays open."""
+    read, write = os.pipe()
+    os.write(write, b"1,2\n3,4\n5,6\n")
+    with standard_input(read):
+        yield write
+    os.close(write)
+    os.close(read)
+
+
+@pytest.mark.usefixtures("waiting")
+def test_lines_that_came_before_a_stop_are_learned_even_if_nothing_was_begun(tmp_path, monkeypatch):
     """They were taken from the pipe when the run looked at its columns."""
-    words = ("learn", "-", "--batch-size", "2", "--holdout", "0", "--atoms", "2", "--out")
-    command = [sys.executable, "-c", STOPPED_FIRST, *words, str(tmp_path / "run")]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
-    process.stdin.write("1,2\n3,4\n5,6\n")
-    process.stdin.flush()
-    assert process.wait(timeout=120) == 0
-    process.stdin.close()
+    begun = Run.run
+
+    def stopped_first(self, *arguments, **settings):
+        self.stop("SIGTERM")
+        return begun(self, *arguments, **settings)
+
+    monkeypatch.setattr(Run, "run", stopped_first)
+    run(*THREE_LINES, tmp_path / "run")
     assert atomstream.load(tmp_path / "run/model.atoms").n_samples_seen_ == 3
 
 
-def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path):
-    process = atomstream_process(
-        "learn",
-        "-",
-        "--batch-size",
-        2,
-        "--holdout",
-        0,
-        "--atoms",
-        2,
-        "--out",
-        tmp_path / "run",
-        stdin=-1,
-    )
-    process.stdin.write("1,2\n3,4\n5,6\n")
-    process.stdin.flush()
-    while not (tmp_path / "run/log.jsonl").exists() or unread(process.stdin):
-        time.sleep(0.01)
-    time.sleep(1.5)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=30) == 0
-    process.stdin.close()
+def test_sigterm_ends_a_run_that_waits_for_lines(tmp_path, waiting):
+    def send():
+        while not (tmp_path / "run/log.jsonl").exists() or unread(waiting):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def unheard(*_):
+        pytest.fail("the run does not hear the signal")
+
+    sender, before = threading.Thread(target=send), signal.signal(signal.SIGTERM, unheard)
+    sender.start()
+    try:
+        run(*THREE_LINES, tmp_path / "run")
+    finally:
+        sender.join()
+        signal.signal(signal.SIGTERM, before)
     model = atomstream.load(tmp_path / "run/model.atoms")
     assert (model.n_steps_, model.n_samples_seen_) == (
         2,
@@ -489,12 +487,12 @@ def test_names_and_inputs_may_be_many(tmp_path):
     import pandas as pd
 
     wide = pd.DataFrame(
-        np.ones((30, 12_000)), columns=[f"a_long_name_of_a_feature_{i}" for i in range(12_000)]
+        np.ones((30, 6_000)), columns=[f"a_long_name_of_a_feature_{i}" for i in range(6_000)]
     )
     wide.to_csv(tmp_path / "wide.csv", index=False)
     once = ("--atoms", 2, "--epochs", 1, "--out")
     run("learn", tmp_path / "wide.csv", *once, tmp_path / "run")
-    for i in range(400):
+    for i in range(200):
         np.save(tmp_path / f"{'long' * 50}{i}.npy", X[:3])
     run("learn", *sorted(tmp_path.glob("long*.npy")), *once, tmp_path / "many")
     run("resume", tmp_path / "many")

@@ -421,16 +421,16 @@ def test_windows_that_share_rows_give_no_false_alarms(tmp_path, capsys):
 
 
 def test_a_change_is_an_alarm_where_windows_share_rows(tmp_path):
-    values = waves(3200)
-    values[2800:] += 40 * np.random.default_rng(1).random((400, 3))
-    write(tmp_path / "waves.csv", values, days(3200))
+    values = waves(2200)
+    values[1800:] += 40 * np.random.default_rng(1).random((400, 3))
+    write(tmp_path / "waves.csv", values, days(2200))
     words = ("series", "forecast", tmp_path / "waves.csv", "--window", 4, "--atoms", 3)
     run(*words, "--head", "atoms", "--memory", 8, "--out", tmp_path / "run")
     places = alarms_of(open_record(tmp_path / "run").history)
     steps = [json.loads(line) for line in (tmp_path / "run/log.jsonl").read_text().splitlines()]
     began = [entry["began_step"] for entry in steps if entry.get("event") == "alarm"]
     assert len(places) == len(began) == 1
-    assert 2700 < began[0] <= 2900
+    assert 1700 < began[0] <= 1900
 
 
 def test_a_first_series_that_counts_is_told(tmp_path, capsys):

@@ -169,7 +169,7 @@ def complete(folder):
     return bool(read_archive(folder / "model.atoms")[0]["notes"]["finished"])
 
 
-@pytest.mark.cover(2)
+@pytest.mark.cover(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_stopped_after_every_step_ends_as_one_never_stopped(inputs, kind):
     command, sessions = KINDS[kind]
@@ -184,8 +184,8 @@ def test_a_run_stopped_after_every_step_ends_as_one_never_stopped(inputs, kind):
     assert result(inputs / "stopped") == result(inputs / "whole")
 
 
-@pytest.mark.cover(2)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.cover(4)
+@pytest.mark.parametrize("kind", list(KINDS)[::-1])  # others than above
 def test_checkpoints_after_every_step_change_nothing(inputs, kind):
     command, sessions = KINDS[kind]
     run(*command.split(), "--out", "whole")
