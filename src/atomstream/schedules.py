@@ -9,8 +9,6 @@ schedule; those below also know their decay
 models say so once, when a run begins: a `ScheduleWarning`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A stream is a generator of arrays and knows nothing of learning. It may be endle
 `itertools.islice`. Any other iterable of arrays is a stream too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

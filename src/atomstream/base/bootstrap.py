@@ -1,7 +1,5 @@
 """Which rows each replicate learns from, drawn by row, so that a stream needs no storage."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Checks of single settings; messages name the argument, what came and what was needed."""
 
-from __future__ import annotations
-
 import numbers
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A matrix of which a change touches few rows, and whose earlier versions stay as they are."""
 
-from __future__ import annotations
-
 import weakref
 from threading import RLock
 from typing import Any, Self

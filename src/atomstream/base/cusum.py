@@ -1,7 +1,5 @@
 """Page's cumulative sum, and means that forget: what tells a change from noise."""
 
-from __future__ import annotations
-
 SLACK = 0.25  # of a standard deviation: what the sum loses with each value
 
 

@@ -1,7 +1,5 @@
 """Libraries that the package can do without: one sentence with what to install."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the machine has: threads for blocks of rows, and memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait

@@ -4,8 +4,6 @@ Compiled code believes what a sparse matrix says of itself: a column that does n
 and written, wherever it would stand in memory. So `checked_numbers` is called before anything else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 

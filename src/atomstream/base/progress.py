@@ -1,7 +1,5 @@
 """Long work: its progress for a display that may be there, and the signals that end it."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator

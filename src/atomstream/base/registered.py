@@ -1,7 +1,5 @@
 """Parts from other packages, found by their names: registered in Python, or by an entry point."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass

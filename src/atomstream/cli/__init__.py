@@ -1,7 +1,5 @@
 """The command line: ``atomstream learn``, ``resume``, ``encode``, ``inspect``, ``report`` ..."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

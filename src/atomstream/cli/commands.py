@@ -1,7 +1,5 @@
 """All that can be typed: verbs that work on every run, and a group of commands for each domain."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """``image denoise`` and ``image inpaint``: pictures by their patches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The verbs that look at a run or a model file; they know its look, never the model."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

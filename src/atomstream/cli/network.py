@@ -1,7 +1,5 @@
 """``network reconstruct`` and ``network denoise``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

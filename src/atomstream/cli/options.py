@@ -1,7 +1,5 @@
 """Options of the command line: those of a run are made from the fields of its settings."""
 
-from __future__ import annotations
-
 import re
 import typing
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``learn`` and ``resume`` for every kind of run: from the settings to what came of them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping

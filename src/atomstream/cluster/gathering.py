@@ -1,7 +1,5 @@
 """Gives the tasks of a round out, and gathers one result for each, whatever happens to workers."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait

@@ -1,7 +1,5 @@
 """Tasks over all shards or chains, one by one: codes, samples, parts of a model; no rounds."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

@@ -1,7 +1,5 @@
 """The driver: plans rounds, gives them out, merges what comes back, and keeps checkpoints."""
 
-from __future__ import annotations
-
 import logging
 import pickle
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Rounds: how many rows each slot gets, which ones, and what a run of rounds came to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field

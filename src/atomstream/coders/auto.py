@@ -1,7 +1,5 @@
 """The coder that is fastest for a loss and a set of codes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Codes of counts that use few atoms: an atom stays where the counts need it."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

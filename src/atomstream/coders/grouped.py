@@ -1,7 +1,5 @@
 """Codes of rows from several data sets: each row uses shared atoms, and those of its own set."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Codes under divergences: multiplicative updates to learn, Newton steps to the last digits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The last digits of a code: exact minima of quadratic models of the loss, row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Codes with few atoms: orthogonal matching pursuit, to a known error or a number of atoms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

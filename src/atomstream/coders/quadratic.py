@@ -1,7 +1,5 @@
 """Codes under the squared loss, with a certificate of how optimal they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Starts of the search for codes: weighted least squares, one matrix product for all."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

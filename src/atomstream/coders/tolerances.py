@@ -5,8 +5,6 @@ of their optimality conditions (`atomstream.problem.clock.Accuracy`), which can 
 function of the step is one.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Codes of rows with outliers: entries beyond the threshold count as missing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The last digits of a code under the sum of absolute errors: vertices of a linear program."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """The interface of a dictionary, and products that do not depend on other rows."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Clusters of the atoms of many replicates: which ones return, and how surely."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

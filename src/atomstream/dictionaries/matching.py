@@ -1,7 +1,5 @@
 """Which atom of one dictionary is which of another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

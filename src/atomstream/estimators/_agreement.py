@@ -1,7 +1,5 @@
 """What replicates agree on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

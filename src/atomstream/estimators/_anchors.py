@@ -1,7 +1,5 @@
 """Profiles that are known, exactly or within ranges, among those that are found."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

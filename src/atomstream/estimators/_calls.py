@@ -1,7 +1,5 @@
 """What surrounds a call of a user: who is blamed, what is put back, and who is notified."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Checked samples in, codes and reconstructions out: what a fitted dictionary does with data."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """How a consensus learns: settings into replicates, data into batches that all of them get."""
 
-from __future__ import annotations
-
 import logging
 import time
 from abc import abstractmethod

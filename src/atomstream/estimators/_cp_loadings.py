@@ -1,7 +1,5 @@
 """Loadings of CP dictionaries: starts, bounds, critical points."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

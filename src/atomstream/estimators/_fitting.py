@@ -1,7 +1,5 @@
 """Learning from data at hand, and how good the outcome is on samples, as users ask for it."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 

@@ -1,7 +1,5 @@
 """Errors on hidden entries: codes are found on some columns, and the others predicted from them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

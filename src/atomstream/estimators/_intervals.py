@@ -1,7 +1,5 @@
 """Intervals of the atoms of a consensus: what other rows would make of them, what noise adds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

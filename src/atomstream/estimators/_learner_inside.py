@@ -1,7 +1,5 @@
 """Models that turn data of one kind into batches of rows, and hand these to a learner inside."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from contextlib import AbstractContextManager, closing, nullcontext
 from copy import copy

@@ -1,7 +1,5 @@
 """Dictionaries of image patches: learned from images, or made of known atoms."""
 
-from __future__ import annotations
-
 import math
 from contextlib import closing
 from copy import copy

@@ -1,7 +1,5 @@
 """Numbers of atoms compared, and the one chosen: by hidden entries, or by what comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

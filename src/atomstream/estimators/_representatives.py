@@ -1,7 +1,5 @@
 """Representatives of convex atoms, and the rows that can become some."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Forecasts of several series from a dictionary of windows, or by its head."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple

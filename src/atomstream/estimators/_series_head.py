@@ -1,7 +1,5 @@
 """The head of a dictionary of series: what forecasts beside the atoms, in the units of the data."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of series reconstructed from atoms: all of them, or their missing entries."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rounds over all rows, in memory or read anew in each: how learning from data at rest ends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """A model as rounds over shards see it: what is sent to slots, and what comes back from them."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

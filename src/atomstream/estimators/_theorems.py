@@ -1,7 +1,5 @@
 """Models whose settings keep the conditions of a paper's theorem, as far as settings can."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, Self, TypeVar, cast

@@ -1,7 +1,5 @@
 """What topics say: their words, how coherent these are, and how documents use them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

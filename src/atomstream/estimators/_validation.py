@@ -1,7 +1,5 @@
 """Checks of data and settings at the border of the estimators."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Videos coded and decoded by a dictionary of their frames or of the courses of their pixels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 

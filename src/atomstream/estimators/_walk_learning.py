@@ -1,7 +1,5 @@
 """Factors of a chain, learned from the steps of a walk."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import KW_ONLY, field

@@ -1,7 +1,5 @@
 """Nonnegative factorization of several data sets, with atoms shared by all and atoms of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, field, replace
 from typing import Any, ClassVar, Self

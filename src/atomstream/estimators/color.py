@@ -1,7 +1,5 @@
 """Colour for grey pictures, from examples of the materials they show."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, NamedTuple, Self

@@ -1,7 +1,5 @@
 """Consensus of many replicates: how many atoms there are, and which of them return."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Online convex matrix factorization: the one loop with atoms made of a few kept samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, Self

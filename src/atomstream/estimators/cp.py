@@ -1,7 +1,5 @@
 """Online CP-dictionaries: the one loop with rank-one atoms, known by their loadings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, field

@@ -1,7 +1,5 @@
 """Online dictionary learning with codes and atoms in convex sets."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import ClassVar
 

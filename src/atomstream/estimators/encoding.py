@@ -1,7 +1,5 @@
 """Exact codes at the public border: checked data in, codes with a certificate out."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

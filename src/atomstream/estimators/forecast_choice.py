@@ -1,7 +1,5 @@
 """Windows, atoms, ridge and head of a forecaster, chosen by rolling validation."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Images by the patches they are made of: reconstructed, denoised, inpainted."""
 
-from __future__ import annotations
-
 from copy import copy
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Dictionaries of the patches of a network, learned along a chain of copies of a motif."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Generator
 from copy import deepcopy

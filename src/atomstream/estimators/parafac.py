@@ -1,7 +1,5 @@
 """CP decomposition of a tensor that does not fit in memory, by streaming through its slices."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

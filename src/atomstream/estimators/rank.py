@@ -1,7 +1,5 @@
 """How many atoms: replicates compared on hidden entries, and by the atoms that return."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The one place where names given by users become parts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress

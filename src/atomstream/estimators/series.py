@@ -1,7 +1,5 @@
 """Dictionaries of what several series do together over a window of time, following the series."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any, ClassVar, Self
 

@@ -1,7 +1,5 @@
 """De novo extraction of mutational signatures: a consensus of bootstraps that go to their end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

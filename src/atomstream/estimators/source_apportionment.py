@@ -1,7 +1,5 @@
 """Sources of air and water: many starts, the best Q, block bootstraps, numbers of factors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

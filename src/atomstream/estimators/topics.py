@@ -1,7 +1,5 @@
 """Topics of documents: dictionaries of word distributions, learned from counted words."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, field

@@ -1,7 +1,5 @@
 """Videos through a dictionary: frames as samples, or pixels as samples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, field

@@ -9,8 +9,6 @@ own place. A reader checks the claimed sizes against the size of the file, then 
 then looks at the content. Nothing in a file is ever run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

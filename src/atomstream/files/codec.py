@@ -5,8 +5,6 @@ made by their constructors, which refuse settings out of range; what was learned
 declared fields (`atomstream.base.fields`).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields

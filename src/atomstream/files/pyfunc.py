@@ -4,8 +4,6 @@ MLflow keeps the file that `atomstream.save` wrote and calls this module to open
 unpickled, and this library does not import MLflow.
 """
 
-from __future__ import annotations
-
 from copy import copy
 from pathlib import Path
 from typing import Any

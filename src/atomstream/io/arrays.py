@@ -1,7 +1,5 @@
 """Arrays in files: .npy, .npz (dense, or sparse as scipy writes it), Matrix Market, Zarr, HDF5."""
 
-from __future__ import annotations
-
 import io
 import math
 import weakref

@@ -1,7 +1,5 @@
 """Documents in files: text files or their lines, a field of JSON lines, a column of a table."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

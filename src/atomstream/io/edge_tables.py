@@ -1,7 +1,5 @@
 """Tables of edges: lines of text, their delimiter and first line, columns of nodes and weights."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import math

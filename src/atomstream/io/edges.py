@@ -1,7 +1,5 @@
 """Networks from files, frames, graphs of networkx, and matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

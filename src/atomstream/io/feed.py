@@ -1,7 +1,5 @@
 """Batches from inputs, read ahead by another thread; and rows that are never learned from."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

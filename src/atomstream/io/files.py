@@ -1,7 +1,5 @@
 """Files: written whole or not at all, on this machine or in a store that fsspec knows."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import hashlib

@@ -6,8 +6,6 @@ not survive a crash. So another process goes through the file first, within limi
 memory.
 """
 
-from __future__ import annotations
-
 import math
 import subprocess
 from functools import lru_cache

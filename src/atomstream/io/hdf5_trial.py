@@ -4,8 +4,6 @@ It says nothing. What matters is whether it ends, and how: errors that a reader 
 to the reader.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from contextlib import suppress

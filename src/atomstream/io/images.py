@@ -1,7 +1,5 @@
 """Image files as a source of patches, drawn at random positions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Inputs as rows of numbers: tables, arrays and images, read in blocks from any row on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Lines of text: read whole and bounded; what the first ones tell of a table; their numbers."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

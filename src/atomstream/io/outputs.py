@@ -1,7 +1,5 @@
 """Results in files: images, and codes as Parquet, CSV or sparse arrays."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -1,7 +1,5 @@
 """Tables in Parquet and Arrow files, read by row groups and by batches of records."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of series: columns of numbers, and optionally a column of times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

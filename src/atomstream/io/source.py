@@ -1,7 +1,5 @@
 """The interface of inputs: blocks of rows, a fingerprint, and how much memory reading may take."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from abc import ABC, abstractmethod

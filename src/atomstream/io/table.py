@@ -1,7 +1,5 @@
 """One table: named columns, read in blocks, from lines of text and lines of JSON."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Tensors on disk as samples along one axis: arrays, coordinates of entries, labelled arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Videos as streams of frames: from arrays, lists of images, and files."""
 
-from __future__ import annotations
-
 import math
 import os
 import warnings

@@ -1,7 +1,5 @@
 """The atoms of a report, one card for each: what is known of an atom, ready to be shown."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Mapping, Sequence

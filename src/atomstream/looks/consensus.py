@@ -1,7 +1,5 @@
 """A consensus of replicates: the choice, the clusters, atoms with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple

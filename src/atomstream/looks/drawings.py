@@ -1,7 +1,5 @@
 """Plots of dictionaries of rows: atoms, reconstructions, and the course of learning."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

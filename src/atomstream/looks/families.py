@@ -1,7 +1,5 @@
 """Families of atoms of a network: the same structure at different places of the motif."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

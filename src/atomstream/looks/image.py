@@ -1,7 +1,5 @@
 """Dictionaries of image patches, restorers of colour, and pictures side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

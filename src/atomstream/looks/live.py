@@ -1,7 +1,5 @@
 """A figure in a notebook that follows a fit."""
 
-from __future__ import annotations
-
 import io
 import math
 import time

@@ -1,7 +1,5 @@
 """Channels of mutations in the classes and colours of the field, of 96, 78 and 83 channels."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

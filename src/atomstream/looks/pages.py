@@ -1,7 +1,5 @@
 """What looks say of a model, put together: its table with the edits, its cards, its report."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What looks are given, a model and what is known of it, and the tables and codes they return."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

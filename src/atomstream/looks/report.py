@@ -4,8 +4,6 @@ The page is made of the files in ``page``. Its one script is named by its digest
 policy, so that a browser runs no other, whatever the data hold.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """The samples that use each atom most: kept beside a model, and shown in its report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """Dictionaries of series: atoms as curves, what was observed and predicted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

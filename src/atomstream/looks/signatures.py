@@ -1,7 +1,5 @@
 """Mutational signatures: profiles in the colours of the field, exposures, the report of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Sources of air and water: profiles with per cent, series, days and hours, the report of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

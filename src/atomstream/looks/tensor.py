@@ -1,7 +1,5 @@
 """Dictionaries of rank-one atoms: the loadings of each mode."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Topic models: the words of each topic as bars, and their shares over time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html import escape

@@ -1,7 +1,5 @@
 """Dictionaries of videos: atoms as images or as curves over time, and changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any

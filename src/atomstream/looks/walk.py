@@ -1,7 +1,5 @@
 """Factorizations of chains: the map, the clusters, the chain between them; maps of usages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ the loss and the updater ask for them: features without entries merged into one,
 not seen the features that they explain. The step knows neither.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """The dictionary that learning starts from, made from the first batch."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

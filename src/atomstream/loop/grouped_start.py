@@ -1,7 +1,5 @@
 """A start for atoms that several data sets share, and for those of each alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

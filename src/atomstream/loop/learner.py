@@ -4,8 +4,6 @@ Estimators, slots, ensembles and twins each hold one. Everything that learning c
 it is copied, saved and rolled back whole.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy, deepcopy

@@ -5,8 +5,6 @@ ends with, or codes its rows with the dictionary as it is and returns the sum of
 former are averaged, the latter added and absorbed as one batch; one update follows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One atom instead of many, where outliers in every row leave no more than that to be learned."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace

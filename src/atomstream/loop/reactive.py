@@ -1,7 +1,5 @@
 """A second learner that forgets fast, and takes over where it explains new batches better."""
 
-from __future__ import annotations
-
 import math
 from copy import deepcopy
 from typing import Any, ClassVar

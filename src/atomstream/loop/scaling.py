@@ -1,7 +1,5 @@
 """Scales of columns: learned along the stream, kept with the model, undone in reconstructions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self

@@ -1,7 +1,5 @@
 """Data at hand learned to the end: alternation between all codes and the dictionary."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from copy import copy

@@ -4,8 +4,6 @@ Weights that differ by orders of magnitude cut the data into parts that hardly k
 single runs end up to a fifth above the best one. Short runs tell most bad starts from good ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 from typing import ClassVar

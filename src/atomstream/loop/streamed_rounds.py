@@ -1,7 +1,5 @@
 """Rounds over rows that are read anew in each of them: nothing is kept of the rows but sums."""
 
-from __future__ import annotations
-
 import logging
 from copy import copy
 from typing import Any, ClassVar

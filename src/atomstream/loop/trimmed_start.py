@@ -1,7 +1,5 @@
 """The start under a trimmed loss: outliers found on a low rank, atoms learned without them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 

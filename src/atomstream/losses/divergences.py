@@ -10,8 +10,6 @@ whose row for alpha is garbled: here it is
 Cichocki, Amari (2010), "Families of alpha- beta- and gamma-divergences", eqs. (1) and (39).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

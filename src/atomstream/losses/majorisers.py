@@ -22,8 +22,6 @@ alpha-divergence"; Zhao, Tan, Xu (2017), for batch multiplicative updates under 
 docs/algorithms/divergences.md.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Squared losses: the Euclidean distance, and that of Mahalanobis."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The interfaces of a memory, of what a batch adds to it, and of what measures that."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -11,8 +11,6 @@ of x and of the reconstruction at hand, with weights m and M - m. That lies abov
 and touches it at the dictionary that the codes were made with.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums of power majorisers of past losses, and a quadratic model beside them."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce

@@ -1,7 +1,5 @@
 """The subgradient of the newest batch, and what it is scaled by."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

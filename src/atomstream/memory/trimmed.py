@@ -1,7 +1,5 @@
 """Averages under a trimmed loss: entries beyond the threshold count as missing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 

@@ -1,7 +1,5 @@
 """Rows whose entries sum to at least one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

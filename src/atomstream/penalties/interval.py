@@ -1,7 +1,5 @@
 """Sets that bound every entry by itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

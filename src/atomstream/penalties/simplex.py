@@ -1,7 +1,5 @@
 """Rows whose entries sum to one, or to at most one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Rows with a given number of entries that are not zero."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The clock of a stream: its position, the weight of a batch and the accuracy of its codes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime

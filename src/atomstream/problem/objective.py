@@ -1,7 +1,5 @@
 """The objective, without data: a loss, a penalty on the codes, a penalty on the atoms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

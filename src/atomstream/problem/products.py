@@ -5,8 +5,6 @@ chooses which entries those are: all of them, or the stored ones of sparse rows 
 sums only for zeros.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy

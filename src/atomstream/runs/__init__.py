@@ -1,7 +1,5 @@
 """Runs of the command line, each in a folder of its own: which kinds there are."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,7 +1,5 @@
 """Alarms of a run reach somebody: facts for the log, a command, and metrics for a collector."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

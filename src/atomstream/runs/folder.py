@@ -1,7 +1,5 @@
 """The folder of a run: settings, inputs, checkpoints, log; one writer, and nothing half written."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """What a run left on disk, or a model in memory, to look at; the report of a model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Settings of runs: dataclasses whose fields are options, TOML keys and checks at once."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The interface of a chain, the one generator that drives all of them, and random walks."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

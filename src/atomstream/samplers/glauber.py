@@ -1,7 +1,5 @@
 """Copies of a motif in a network: homomorphisms, and the Glauber chain on them."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The Ising model on a square lattice, sampled by heat bath."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar

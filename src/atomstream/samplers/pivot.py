@@ -1,7 +1,5 @@
 """The pivot chain: copies of a tree whose root walks and whose other nodes are drawn anew."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import cached_property

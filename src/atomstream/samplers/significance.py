@@ -1,7 +1,5 @@
 """How many copies of a motif a network has, against random networks of the same degrees."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

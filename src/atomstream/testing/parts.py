@@ -1,7 +1,5 @@
 """Checks of losses, sets, updaters and chains: they raise the first sentence that does not hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Each function yields them in the order in which a reader would mend the faults: 
 numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """The interface of an updater, which declares the memory that it learns from."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar

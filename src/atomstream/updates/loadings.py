@@ -6,8 +6,6 @@ nearest to Y is
 :math:`s = 1/(1 + \mu)` that is the projection on S of a point between :math:`V_0` and Y.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

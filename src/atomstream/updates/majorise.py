@@ -1,7 +1,5 @@
 """Minimise the majoriser of the past, or its quadratic model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

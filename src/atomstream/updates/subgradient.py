@@ -1,7 +1,5 @@
 """Projected steps against the newest batch's subgradient."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

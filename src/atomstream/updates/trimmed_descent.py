@@ -1,7 +1,5 @@
 """Minimise the surrogate of a trimmed loss, and follow the scale of its errors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """When did the stream change, and what changed? A callback that watches the loss of batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Has the stream changed? A cumulative sum over a scalar, with a known rate of false alarms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -6,8 +6,6 @@ for each birth, death, split or merge of an atom: the keys of `lives.Event`, wit
 kind.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time

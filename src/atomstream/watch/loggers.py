@@ -5,8 +5,6 @@ numbers that are known, under the names of `atomstream.watch.history.FIELDS`, at
 batch.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """Counts of genes in cells, read in blocks: what varies more than its mean explains."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Programs and usages back into AnnData, and as the tables that other tools read."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path

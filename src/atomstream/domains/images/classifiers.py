@@ -1,7 +1,5 @@
 """Classify grey patches by material: a perceptron on their spectra, or a convolutional network."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any, Self
 

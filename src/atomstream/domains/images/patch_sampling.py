@@ -1,7 +1,5 @@
 """Streams of patches drawn from arrays, memory maps, files and folders."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any, NamedTuple

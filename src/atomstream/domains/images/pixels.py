@@ -1,7 +1,5 @@
 """Properties of images: the value of white, the noise level, the quality, a guess at holes."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

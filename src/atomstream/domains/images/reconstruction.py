@@ -1,7 +1,5 @@
 """Images from overlapping patches: cut, changed, averaged; reconstructed, denoised, completed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

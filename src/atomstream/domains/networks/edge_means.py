@@ -1,7 +1,5 @@
 """Patches that differ, and means of the values that patches propose for pairs of nodes."""
 
-from __future__ import annotations
-
 import mmap
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sets of edges and of non-edges of a network, drawn at random."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A score of pairs of nodes fitted on edges of the same network that are hidden or planted anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores of pairs of nodes from what lies around them: neighbours, short paths, degrees, SVDs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

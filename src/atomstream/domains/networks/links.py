@@ -4,8 +4,6 @@
 `neighbour_scores`, from the common neighbours of two nodes, and `svd_scores`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What coded patches propose for pairs of nodes, and codes of the nodes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

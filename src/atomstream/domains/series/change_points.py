@@ -1,7 +1,5 @@
 """Change points of several series: times at which their mean or variance changes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

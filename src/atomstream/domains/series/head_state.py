@@ -1,7 +1,5 @@
 """What the head of a dictionary of series has learned."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Invertible transformers of series: moving averages, logarithms, scaling."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, Self
 

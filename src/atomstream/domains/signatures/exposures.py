@@ -1,7 +1,5 @@
 """How many mutations of each sample a signature explains, and which samples have too many."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which known signatures the found ones are, and which they are made of."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

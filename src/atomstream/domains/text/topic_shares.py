@@ -1,7 +1,5 @@
 """Topics of documents: how coherent they are, and their shares over time."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Networks of words: how often one word follows another."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

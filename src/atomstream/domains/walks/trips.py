@@ -1,7 +1,5 @@
 """Trips on a map: square cells as the states of a chain, and files of trips and of walks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Runs in passes over rows: what tables, images, arrays and tensors have in common."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence

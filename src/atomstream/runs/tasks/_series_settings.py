@@ -1,7 +1,5 @@
 """Settings of runs on a table of time series."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs on images: a dictionary of their patches that denoises, fills in and restores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Runs on a network: a dictionary of its patches, learned along a chain of copies of a motif."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Runs on a table of time series: a forecast with bands, or missing entries filled."""
 
-from __future__ import annotations
-
 import warnings
 from abc import abstractmethod
 from dataclasses import replace

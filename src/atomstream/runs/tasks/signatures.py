@@ -1,7 +1,5 @@
 """Runs on a table of mutations: signatures, their matches, and exposures of the samples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path

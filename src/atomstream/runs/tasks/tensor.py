@@ -1,7 +1,5 @@
 """Runs on a tensor: passes over its samples, and a dictionary of rank-one atoms."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Runs on documents: words counted once, then passes over batches of counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Runs on a video: its frames learned as they come, or passes over the courses of its pixels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """Runs on trips between places or on a walk: a chain factorized, and its states partitioned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
