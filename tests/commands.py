@@ -12,6 +12,17 @@ def run(*arguments):
     assert main([str(argument) for argument in arguments]) == 0
 
 
+def plotted(monkeypatch, path):
+    """Run `plot` up to its drawing, which is that of the report: some tenths of a second."""
+    drawn = []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "atomstream.looks.report._drawn", lambda folder, *_: drawn.append(folder) or []
+        )
+        run("plot", path)
+    assert len(drawn) == 1
+
+
 def refused(capsys, *arguments):
     """Return the one sentence of a command that must end with exit code 2."""
     capsys.readouterr()

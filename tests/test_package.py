@@ -123,9 +123,11 @@ def test_looking_at_runs_and_wrong_arguments_load_no_compiler_and_plots(tmp_path
         *(["signatures", missing, *other], ["sources", missing, "--uncertainty", table, *other]),
         *(["network", "learn", missing, *other], ["text", "topics", missing, *other]),
     )
-    # Each in a copy of a process that has loaded what all of them load.
+    # Each in a copy of a process that has loaded what all of them load, and shown help.
     shown = run(
         "import os, sys; from atomstream.cli import main\n"
+        "main(['learn', '--help'])\n"
+        "sys.stdout.flush()\n"
         f"for words in {cases!r}:\n"
         "    if not os.fork():\n"
         "        main(words)\n"

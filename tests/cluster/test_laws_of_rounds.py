@@ -162,7 +162,10 @@ class Counts(Drawn):
         yield rng.poisson(5 * rng.exponential(size=(2048, 8)) @ parts).astype(float)[first:last]
 
 
-def test_slots_learn_counts_as_well_as_a_serial_run(room):
+@pytest.mark.parametrize(
+    ("many", "most"), [(8, 1.02), pytest.param(4, 1.01, marks=pytest.mark.long)]
+)
+def test_slots_learn_counts_as_well_as_a_serial_run(many, most, room):
     """All updates after a merge are judged by rows: sums of the past alone cost twice as much."""
     listed = Shards([Counts(seed, 2048) for seed in range(8)])
     held = np.concatenate([*Counts(100).read(0, 2048)])
@@ -171,10 +174,9 @@ def test_slots_learn_counts_as_well_as_a_serial_run(room):
         -OnlineNMF(12, loss="kl", random_state=0)
         .fit_stream(listed, slots=slots, rounds=rounds)
         .score(held)
-        for slots in (1, 4, 8)
+        for slots in (1, many)
     ]
-    room.ratio(losses[1] / losses[0], at_most=1.01)
-    room.ratio(losses[2] / losses[0], at_most=1.02)
+    room.ratio(losses[1] / losses[0], at_most=most)
 
 
 def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():

@@ -261,7 +261,7 @@ def test_windows_of_a_series_are_judged_in_blocks():
     assert choice.structured
     # A table whose rows come again and again: drawn one by one, each is also learned from.
     X = np.repeat(rng.random((15, 12)), 20, axis=0)
-    settings = {"model": OnlineNMF(batch_size=60, n_epochs=60), "n_seeds": 5, "random_state": 0}
+    settings = {"model": OnlineNMF(batch_size=60, n_epochs=30), "n_seeds": 5, "random_state": 0}
     alone, blocks = (choose_rank(X, [1, 8], block_size=size, **settings) for size in (1, 20))
     assert alone.structured
     assert not blocks.structured

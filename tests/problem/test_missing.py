@@ -118,7 +118,7 @@ def test_the_completed_sums_bound_the_observed_objective_from_above():
         )
 
 
-@pytest.mark.cover(2)
+@pytest.mark.cover(3)
 @pytest.mark.slow
 def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(name):
     X = data()
@@ -147,7 +147,7 @@ def test_law_6_values_behind_a_mask_do_not_matter_and_an_all_true_mask_is_none(n
     )
 
 
-@pytest.mark.cover(2)
+@pytest.mark.cover(3)
 @pytest.mark.slow
 def test_impute_fills_and_leaves_observed_entries_as_they_are(name):
     X = data()
@@ -173,7 +173,7 @@ def test_missing_entries_are_recovered_from_data_of_low_rank(room):
     room.error(error, at_most=0.01)
 
 
-@pytest.mark.cover(2)
+@pytest.mark.cover(3)
 @pytest.mark.slow
 def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
     X = data()

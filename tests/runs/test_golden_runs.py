@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import run
+from commands import plotted, run
 from numpy.testing import assert_allclose
 
 import atomstream
@@ -66,7 +66,7 @@ def test_an_unfinished_run_is_finished_as_by_the_version_that_began_it(copies, c
 
 
 @pytest.mark.parametrize("name", COMPLETE)
-def test_a_complete_run_is_shown_and_has_nothing_left(copies, tmp_path, capsys, name):
+def test_a_complete_run_is_shown_and_has_nothing_left(copies, capsys, monkeypatch, name):
     same(name, COMPLETE[name])
     run("inspect", name)
     assert "complete" in capsys.readouterr().out
@@ -76,7 +76,7 @@ def test_a_complete_run_is_shown_and_has_nothing_left(copies, tmp_path, capsys, 
     assert found["clusters" if name == "walk-trips" else "atoms"]
     run("report", name)
     assert "What was learned" in (copies / name / "report.html").read_text(encoding="utf-8")
-    run("plot", name)
+    plotted(monkeypatch, name)
     before = (copies / name / "model.atoms").read_bytes()
     capsys.readouterr()
     run("resume", name)

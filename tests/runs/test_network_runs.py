@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from commands import run
+from commands import plotted, run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -265,7 +265,7 @@ def test_atoms_that_are_single_edges_are_warned_of(folder, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_report_and_inspect(folder, capsys):
+def test_the_report_and_inspect(folder, capsys, monkeypatch):
     run("inspect", folder / "run")
     told = capsys.readouterr().out
     assert "6 atoms of 5 x 5 nodes" in told
@@ -279,7 +279,7 @@ def test_the_report_and_inspect(folder, capsys):
     for told in ("What was learned", "How well", "From what", "60", "undirected", "relative error"):
         assert told in page
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
-    run("plot", folder / "run")
+    plotted(monkeypatch, folder / "run")
 
 
 @pytest.mark.slow

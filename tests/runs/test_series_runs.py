@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from commands import refused, run
+from commands import plotted, refused, run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -315,7 +315,7 @@ def test_columns_and_times_are_chosen(tmp_path):
     assert str(read_series(tmp_path / "hours.csv").labels[2]) == "2020-01-01T12:00"
 
 
-def test_report_inspect_and_plot_show_the_run(folder, capsys):
+def test_report_inspect_and_plot_show_the_run(folder, capsys, monkeypatch):
     for name, words in (
         (
             "run",
@@ -341,7 +341,7 @@ def test_report_inspect_and_plot_show_the_run(folder, capsys):
         for word in words:
             assert word in page
         assert len(re.findall("<img", page)) == 4
-        run("plot", folder / name)
+        plotted(monkeypatch, folder / name)
         run("inspect", folder / name)
         told = capsys.readouterr().out
         assert "SeriesDictionary, 8 atoms" in told

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from commands import refused, run
+from commands import plotted, refused, run
 from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose, assert_array_equal
 from shared import DATA, needs_data
@@ -96,7 +96,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path):
     assert (tmp_path / "run/matches.csv").read_text() == (folder / "run/matches.csv").read_text()
 
 
-def test_a_run_is_inspected_coded_and_reported_by_the_same_verbs(folder, capsys):
+def test_a_run_is_inspected_coded_and_reported_by_the_same_verbs(folder, capsys, monkeypatch):
     run("inspect", folder / "run", "--json")
     shown = json.loads(capsys.readouterr().out)["signatures"]
     assert [row["signature"] for row in shown] == [0, 1, 2]
@@ -118,7 +118,7 @@ def test_a_run_is_inspected_coded_and_reported_by_the_same_verbs(folder, capsys)
         "profiles",
         "exposures",
     }
-    run("plot", folder / "run")
+    plotted(monkeypatch, folder / "run")
 
 
 @pytest.mark.parametrize("cap", [True, False])

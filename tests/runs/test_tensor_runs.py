@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 import xarray as xr
 import zarr
-from commands import run
+from commands import plotted, run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -170,7 +170,7 @@ def test_more_passes_replace_what_the_first_measured(folder, tmp_path, capsys):
     assert_array_equal(again.components_, model_of(X).components_)
 
 
-def test_inspect_report_and_plot(folder, capsys):
+def test_inspect_report_and_plot(folder, capsys, monkeypatch):
     for path, page in (("run", "run"), ("model.atoms", "model-report")):
         run("inspect", folder / path)
         told = capsys.readouterr().out
@@ -182,8 +182,8 @@ def test_inspect_report_and_plot(folder, capsys):
         text = (folder / page / "report.html").read_text()
         assert "outer product" in text
         assert not re.search(r"https?://(?!www\.w3\.org)", text)
-        run("plot", folder / path)
         assert (folder / page / "figures/atoms.png").exists()
+        plotted(monkeypatch, folder / path)
         capsys.readouterr()
     text = (folder / "run/report.html").read_text()
     for words in ("day: 0 Mo, 1 Tu", "unexplained share", "40, along axis 0", "day (7), hour (9)"):

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from commands import run
+from commands import plotted, run
 from numpy.testing import assert_array_equal
 
 import atomstream
@@ -156,7 +156,7 @@ def test_a_config_does_the_same_again(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_report_and_inspect(folder, capsys):
+def test_the_report_and_inspect(folder, capsys, monkeypatch):
     run("inspect", folder / "run")
     told = capsys.readouterr().out
     assert "3 topics of 32,768 features" in told
@@ -180,7 +180,7 @@ def test_the_report_and_inspect(folder, capsys):
         assert told in page
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
     assert (folder / "run/figures/topics.png").exists()
-    run("plot", folder / "run")
+    plotted(monkeypatch, folder / "run")
 
 
 def test_models_without_a_run(folder, capsys):
