@@ -10,7 +10,7 @@ BENCHMARKS = peers coding coding_cases sparse_model files divergences networks l
 	learning first_use consensus cells drift real_streams engine engine_scale pictures
 
 .PHONY: demo test test-fast test-long test-elsewhere test-mutations lint types unit coverage test-floor test-next \
-	fuzz changelog bench bench-guard docs pictures release-check clean
+	fuzz changelog bench bench-guard docs pictures notebooks release-check clean
 
 demo: .venv/ready
 	$(BIN)/python examples/photograph.py demo
@@ -84,6 +84,10 @@ docs: .venv-docs/ready
 pictures: .venv-docs/ready
 	for script in docs/pictures/*.py; do MPLBACKEND=agg .venv-docs/$(SCRIPTS)/python $$script || exit 1; done
 
+# Runs the tutorials and stores what they print and draw; one whose data are not here is passed over.
+notebooks: .venv-notebooks/ready
+	.venv-notebooks/$(SCRIPTS)/python docs/notebooks/run.py
+
 # Builds what a release publishes, and tries it with the core dependencies alone.
 release-check: .venv/ready
 	rm -rf dist .venv-release
@@ -123,6 +127,13 @@ release-check: .venv/ready
 	.venv-docs/$(SCRIPTS)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
+.venv-notebooks/ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
+	$(PYTHON) -m venv .venv-notebooks
+	.venv-notebooks/$(SCRIPTS)/python -m pip install --quiet --upgrade pip
+	.venv-notebooks/$(SCRIPTS)/python -m pip install --quiet --editable '.[all,cells]' --group notebooks
+	touch $@
+
 # The peers, some of them GPL, live in an environment of their own.
 .venv-bench/ready: pyproject.toml benchmarks/requirements.txt
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
@@ -132,5 +143,5 @@ release-check: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv-docs .venv-floor .venv-next .venv-release demo dist docs/_build docs/api \
-		docs/gallery docs/all-names.rst
+	rm -rf .venv .venv-bench .venv-docs .venv-floor .venv-next .venv-notebooks .venv-release demo dist docs/_build \
+		docs/api docs/gallery docs/all-names.rst

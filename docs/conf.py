@@ -25,7 +25,7 @@ exclude_patterns = ["docs/_*", "docs/**/*.py", "docs/gallery/*.ipynb", "docs/pic
 extensions = [
     *("sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode", "numpydoc"),
     *("myst_parser", "sphinx_design", "sphinx_click", "sphinx_gallery.gen_gallery"),
-    *("mathml", "pages", "public_names"),
+    *("mathml", "notebooks", "pages", "public_names"),
 ]
 suppress_warnings = ["config.cache"]  # a function among the settings of the gallery
 templates_path = [str(ROOT / "docs/_templates")]

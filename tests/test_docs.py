@@ -70,7 +70,7 @@ ELSEWHERE = {"None", "True", "False", "Generator", "Inf", "Nan", "Abar", "Bbar"}
         "CPTensor",
     ),
     # of T-ELF and cNMF_torch, and of our recipe for river
-    *("Vulture", "Beaver", "Peacock", "Fox", "Preprocess", "Atoms", "SymNMFk", "TriNMFk"),
+    *("Vulture", "Beaver", "Peacock", "SeaLion", "Preprocess", "Atoms", "SymNMFk", "TriNMFk"),
     "MutationType",  # a column of tables of mutations
     *("Online_NMF", "Wtd_NNetwork", "Pivot_update", "NetDictLearner"),
 }

@@ -22,7 +22,7 @@ def named_places(root: Path) -> set[str]:
 def rewrite(app: Sphinx, docname: str, source: list[str]) -> None:
     """Name places as MyST does; lead to the pages of examples, and no link to other files."""
     path = Path(app.env.doc2path(docname))
-    if path.suffix != ".md":
+    if path.suffix not in {".md", ".ipynb"}:
         return
     places, on_site = app.config.places, app.env.found_docs
 
