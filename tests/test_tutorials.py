@@ -23,7 +23,7 @@ ABSOLUTE = re.compile(
 )
 SPAN = re.compile(r"`([^`\n]+)`")
 # Numbers of the prose that a reader can check: with a decimal point, and not of a licence.
-NUMBER = re.compile(r"(?<![\w.])(?<!BY )\d+\.\d+(?![\w.]|%)")
+NUMBER = re.compile(r"(?<![\w.])(?<!BY )\d+\.\d+(?![\w%]|\.\d)")
 
 
 def read(path):
