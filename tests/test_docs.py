@@ -48,7 +48,7 @@ OBJECTS = {
         "zarr",
         "torch",
     ),  # as callers name them
-    *("rows", "concurrent", "mpi4py", "musical", "found", "librosa"),
+    *("rows", "concurrent", "mpi4py", "musical", "found", "librosa", "mudata"),
 }
 FILES = {
     *("toml", "json", "jsonl", "html", "csv", "parquet", "npz", "npy", "png", "svg"),
