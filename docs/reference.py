@@ -26,7 +26,7 @@ NAMES = {
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),
-        *("extract_signatures", "find_sources", "bootstrap_sources"),
+        *("extract_signatures", "find_sources", "bootstrap_sources", "symmetric_nmf"),
         *("load", "register", "report", "trusted_types", "transform_shards", "Checkpoint"),
     ),
     "Errors and warnings": (
