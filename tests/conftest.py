@@ -163,6 +163,16 @@ def pytest_terminal_summary(terminalreporter):
 
 
 @pytest.fixture
+def undrawn(monkeypatch):
+    """Reports whose pictures are made and not drawn, which is most of their time.
+
+    For tests that ask about the text of a report; pictures of the same kind are drawn in others.
+    """
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **__: None)
+
+
+@pytest.fixture
 def interpreted():
     """A context in which every kernel, and every helper in it, is its plain Python function."""
     return _interpreted

@@ -82,6 +82,7 @@ def test_a_rise_of_hundreds_of_times_is_told_before_the_detector_knows_the_law(t
     assert 'atomstream_drift{run="run"} NaN' in metrics.read_text()  # of the new level
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_lists_alarms(changed, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")

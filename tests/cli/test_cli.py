@@ -261,6 +261,7 @@ def test_plot_writes_the_pictures_alone(inputs):
     assert not (inputs / "seen/report.html").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_model_file_without_a_run_has_a_report_too(tmp_path):
     atomstream.save(OnlineNMF(3, random_state=0).fit(X), tmp_path / "m.atoms")
     run("report", tmp_path / "m.atoms")
@@ -285,6 +286,7 @@ def test_what_pictures_draw_can_be_had_as_data(inputs):
     assert_array_equal(values, np.sort(rows[0])[::-1][: len(values)])
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_atoms_made_of_samples_are_learned_told_and_resumed(tmp_path, capsys):
     rng = np.random.default_rng(0)

@@ -41,6 +41,7 @@ def test_a_share_of_nothing_holds_nothing():
     assert without_rows(shards, np.empty(0, int)).digest() == shards.digest()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_in_rounds_reports_on_rows_that_it_has_not_learned(tmp_path):
     X, run = planted(2000), tmp_path / "run"
     X[501, 3] = -1  # in the round that reaches the second shard

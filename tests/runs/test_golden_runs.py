@@ -49,6 +49,7 @@ def test_golden_runs_name_no_folder_of_the_machine_that_made_them():
             assert not Path(name).is_absolute()
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", UNFINISHED)
 def test_an_unfinished_run_is_finished_as_by_the_version_that_began_it(copies, capsys, name):
     unit, attribute = UNFINISHED[name]
@@ -65,6 +66,7 @@ def test_an_unfinished_run_is_finished_as_by_the_version_that_began_it(copies, c
     assert "Nothing is left to do" in capsys.readouterr().out.splitlines()[-1]
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", COMPLETE)
 def test_a_complete_run_is_shown_and_has_nothing_left(copies, capsys, monkeypatch, name):
     same(name, COMPLETE[name])

@@ -282,6 +282,7 @@ def test_the_report_and_inspect(folder, capsys, monkeypatch):
     plotted(monkeypatch, folder / "run")
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_warnings_are_sentences(folder, tmp_path, capsys):
     (tmp_path / "two.txt").write_text("a b\nb c\nc a\nd e\ne f\nf d\n")
@@ -305,6 +306,7 @@ def test_warnings_are_sentences(folder, tmp_path, capsys):
     assert "Warning" not in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_without_its_network_still_shows_the_atoms(folder, tmp_path):
     (tmp_path / "edges.txt").write_text((folder / "edges.txt").read_text())
     run(

@@ -33,6 +33,7 @@ def test_every_model_has_a_report(name, tmp_path):
     assert list((tmp_path / "figures").glob("*.svg")) or "<table" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_it_is_the_report_of_the_command(tmp_path):
     model = OnlineNMF(3, random_state=0).fit(X)
     save(model, tmp_path / "model.atoms")
@@ -47,6 +48,7 @@ def test_it_is_the_report_of_the_command(tmp_path):
     assert body(ours) == body(theirs)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_held_out_rows_and_the_learning_curve_are_in_it(tmp_path):
     history = callbacks.History()
     model = OnlineNMF(3, batch_size=20, random_state=0).set_callbacks(history).fit(X)

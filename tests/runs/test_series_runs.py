@@ -93,6 +93,7 @@ def test_a_forecast_is_that_of_the_class(folder):
     assert_array_equal(again.predict(5), model.predict(5))
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The honest one-step errors")
 def test_preparation_is_undone(folder, tmp_path, capsys):
@@ -108,14 +109,14 @@ def test_preparation_is_undone(folder, tmp_path, capsys):
             "--out",
             tmp_path / "run",
         ),
-        *("--log", "--scale", "--average", 3, "--coverage", 0.5, "--json"),
+        *("--head", "ridge", "--log", "--scale", "--average", 3, "--coverage", 0.5, "--json"),
     )
     told = json.loads(capsys.readouterr().out)
     steps = [series.MovingAverage(3), series.Log1p(), series.NonnegativeScaler(shift=False)]
     values = waves()
     for step in steps:
         values = step.fit(values[:24]).transform(values)
-    model = SeriesDictionary(20, 6, random_state=0).fit(values)
+    model = SeriesDictionary(20, 6, head="ridge", random_state=0).fit(values)
     ahead = steps[1].inverse_transform(steps[2].inverse_transform(model.predict(2)))
     table = np.array([row[1::3] for row in read(tmp_path / "run/forecast.csv")[1:]], float)
     assert_allclose(table, ahead)
@@ -131,7 +132,7 @@ def test_preparation_is_undone(folder, tmp_path, capsys):
         np.sqrt(np.mean(last**2))
     )
     # from fifty origins, two rows ahead, each by a model that has seen earlier rows only
-    rolling, missed = SeriesDictionary(20, 6, random_state=0).fit(values[:99]), []
+    rolling, missed = SeriesDictionary(20, 6, head="ridge", random_state=0).fit(values[:99]), []
     for origin in range(99, 149):
         missed.append(rolling.predict(2)[1] - values[origin + 1])
         rolling.partial_fit(values[origin : origin + 1])
@@ -200,6 +201,7 @@ def test_a_series_that_ends_in_gaps_is_named(tmp_path, capsys):
     assert atomstream.load(tmp_path / "run").form_.names == tuple(NAMES)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_signed_series_are_forecast_and_filled(folder, tmp_path):
     holes = np.where(np.random.default_rng(1).random((150, 3)) < 0.1, np.nan, waves() - 50)
     write(tmp_path / "signed.csv", holes, days())
@@ -272,6 +274,7 @@ def test_columns_known_ahead_must_be_known(tmp_path, capsys):
     assert "needs season" in refused(capsys, *more, "--columns", "sales", "--head", "seasonal")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_too_few_rows_make_no_bands(tmp_path, capsys):
     write(tmp_path / "short.csv", waves(30), days(30))
     more = ("--window", 6, "--head", "atoms", "--out", tmp_path / "run")
@@ -352,6 +355,10 @@ def test_report_inspect_and_plot_show_the_run(folder, capsys, monkeypatch):
         assert facts["complete"] is True
         assert len(facts["atoms"]) == 8
     assert open_record(folder / "run").complete
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_model_alone_is_reported_and_inspected(folder):
     atomstream.save(atomstream.load(folder / "run"), folder / "alone.atoms")
     run("report", folder / "alone.atoms")
     run("inspect", folder / "alone.atoms")

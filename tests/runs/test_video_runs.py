@@ -258,6 +258,7 @@ def test_many_atoms_and_odd_channels_are_drawn_small(folder, tmp_path):
     assert shown[0].images[0].get_array().shape == (10, 26)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_changes_are_told_and_short_videos_have_none(folder, tmp_path):
     found = pixels_model().change_points()
     record = open_record(folder / "pixels")

@@ -156,6 +156,7 @@ def test_snapshots_thin_themselves_and_survive_being_saved():
         large.restore(shots.saved() | {"steps": np.zeros(3)})
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.slow
 def test_the_report_writes_the_table(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((500, 6)))
