@@ -86,7 +86,7 @@ pictures: .venv-docs/ready
 
 # Runs the tutorials and stores what they print and draw; one whose data are not here is passed over.
 notebooks: .venv-notebooks/ready
-	.venv-notebooks/$(SCRIPTS)/python docs/notebooks/run.py
+	.venv-notebooks/$(SCRIPTS)/python docs/notebooks/run_notebooks.py
 
 # Builds what a release publishes, and tries it with the core dependencies alone.
 release-check: .venv/ready

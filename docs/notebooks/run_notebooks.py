@@ -1,7 +1,7 @@
 """Run the notebooks of this folder, and store what they print and draw: ``make notebooks``.
 
-``python docs/notebooks/run.py [NAME ...]`` runs those that are named, by default all. One whose
-metadata name a file of the shared data is passed over, with a reason, where that file is missing.
+``python docs/notebooks/run_notebooks.py [NAME ...]`` runs those that are named, by default all. One
+whose metadata name a file of the shared data is passed over, with a reason, where it is missing.
 """
 
 import base64
