@@ -146,6 +146,7 @@ TABLES = (
     "links",
     "outliers",
     "rare-parts",
+    "shared-atoms",
     "signatures",
     "sources",
     "traffic",
