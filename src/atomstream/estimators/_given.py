@@ -251,7 +251,7 @@ def relative_weights(X: Any, weights: NDArray) -> tuple[Any, NDArray, NDArray | 
     if alike.all() and not missing.any():
         return X, tops, None
     # Weights of 0 and 1 are a mask, and learned from as one.
-    mask = shares > 0 if np.isin(shares, (0, 1)).all() else shares.astype(X.dtype)
+    mask = shares > 0 if ((shares == 0) | (shares == 1)).all() else shares.astype(X.dtype)
     return np.where(missing, X.dtype.type(0), X), tops, mask
 
 

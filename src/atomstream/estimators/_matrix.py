@@ -80,14 +80,15 @@ class _OnlineMatrixFactorization(OnlineDictionary):
             _warn_of_many_atoms(self.n_components, X.shape, self.algorithm_.objective.codes)
         if whole and self.n_epochs is None and self.updater == "auto":
             warn_of_no_majoriser(self.algorithm_.objective.loss)
-        X, weights = by_rows(X, weights)
         run = self._learner
         if self.scale == "none" and "scaling" not in vars(run):
             if whole and self.algorithm_.objective.loss.quadratic:
                 names = getattr(self, "feature_names_in_", None)
+                X, weights = by_rows(X, weights)
                 if sentence := dominance(X, names, "scale='std'", weights):
                     warnings.warn(sentence, DataWarning, stacklevel=5)  # the caller of fit
             return
+        X, weights = by_rows(X, weights)
         old = getattr(run, "scaling", UNSCALED if run.has_state else Scaling(self.scale))
         self._refuse_change(scale=old.kind)
         if run.has_state and math.isfinite(run.clock.horizon):
