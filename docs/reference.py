@@ -23,6 +23,7 @@ NAMES = {
         *("NetworkDictionary", "RandomWalkFactorization", "SeriesDictionary", "ImageDictionary"),
         *("ColorRestorer", "VideoDictionary", "TopicModel", "SktimeForecaster", "ConsensusNMF"),
         "BatchNMF",
+        "SupervisedDictionary",
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),

@@ -61,6 +61,8 @@ STANDARD = [
     "edge_reading", "ChannelTable", "Decomposition", "Exposures", "Match", "SignatureCoder",
     "Ranges", "SourcesLook", "SourcesSettings", "SourcesTask", "SpeciesTable", "Compared",
     "SignaturesLook", "SignaturesSettings", "SignaturesTask", "NumberFormat",
+    "SupervisedDictionary", "LabelLoss", "Logistic", "Poisson", "SquaredError", "LabelledDelta",
+    "LabelledSums", "LabelledAggregates", "LabelledDescent", "LabelsLook", "PredictingFromCodes",
 ]
 # fmt: on
 

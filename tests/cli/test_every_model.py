@@ -14,11 +14,11 @@ from atomstream.files.registry import MODELS
 SHOWN = sorted(MODELS)
 ROWS = ("OnlineNMF", "OnlineDictionaryLearning", "OnlineConvexMF")
 CODES = {
-    **dict.fromkeys((*ROWS, "BatchNMF", "ConsensusNMF"), "x.csv"),
+    **dict.fromkeys((*ROWS, "BatchNMF", "ConsensusNMF", "SupervisedDictionary"), "x.csv"),
     **dict.fromkeys(("OnlineCPDictionary", "VideoDictionary"), "frames.npy"),
     "TopicModel": "docs.txt",
 }
-SHAPES = {"TopicModel": (20, 2), "VideoDictionary": (8, 2)}
+SHAPES = {"SupervisedDictionary": (8, 4), "TopicModel": (20, 2), "VideoDictionary": (8, 2)}
 REBUILDS = {"ImageDictionary": "picture.png", "NetworkDictionary": "edges.txt"}
 DOCUMENTS = ["cat dog horse", "stock bond market", "dog mouse cat", "bond trade stock"] * 5
 
@@ -50,6 +50,9 @@ def models():
             np.cumsum(rng.integers(-1, 2, 500)) % 9
         ),
         "SeriesDictionary": atomstream.SeriesDictionary(3, 5, **seeded).fit(X),
+        "SupervisedDictionary": atomstream.SupervisedDictionary(3, n_epochs=2, **seeded).fit(
+            X, np.arange(len(X)) % 3
+        ),
         "TopicModel": atomstream.TopicModel(2, n_features=64, n_epochs=2, **seeded).fit(DOCUMENTS),
         "VideoDictionary": atomstream.VideoDictionary(2, **seeded).fit(rng.random((9, 4, 5))),
     }
@@ -72,7 +75,7 @@ def folder(tmp_path_factory):
 
 def test_all_classes_of_models_are_here(folder):
     assert sorted(MODELS) == sorted(path.stem for path in folder.glob("*.atoms"))
-    assert len(MODELS) == 13
+    assert len(MODELS) == 14
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -56,6 +56,8 @@ ALWAYS_DIFFERENT = {
 # Settings that are simply not given; every other default is told.
 NOT_GIVEN = {
     "half_life",
+    "label",
+    "classes",
     "key",
     "column",
     "id",

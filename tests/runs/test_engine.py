@@ -16,7 +16,8 @@ from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Run
 from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import Task
-from atomstream.runs.tasks.rows import RowsSettings, RowsTask
+from atomstream.runs.tasks._rows_settings import RowsSettings
+from atomstream.runs.tasks.rows import RowsTask
 from atomstream.runs.tasks.text import TextTask
 from atomstream.runs.tasks.walk import WalkTask
 from atomstream.watch.callbacks import Callback

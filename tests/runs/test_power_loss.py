@@ -18,7 +18,7 @@ from atomstream import OnlineNMF
 from atomstream.exceptions import InputError
 from atomstream.io.files import PART
 from atomstream.runs.folder import RunFolder
-from atomstream.runs.tasks.rows import RowsSettings
+from atomstream.runs.tasks._rows_settings import RowsSettings
 
 X = np.random.default_rng(0).random((40, 4))
 CALLS = ("open", "replace", "link", "mkdir", "unlink", "fsync")

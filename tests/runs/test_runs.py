@@ -27,7 +27,7 @@ from atomstream.io.feed import MOST_ROWS, Holdout
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Run, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings, write_settings
-from atomstream.runs.tasks.rows import RowsSettings
+from atomstream.runs.tasks._rows_settings import RowsSettings
 from atomstream.updates import BlockCoordinate
 
 X = np.random.default_rng(0).random((1000, 6)).round(4)

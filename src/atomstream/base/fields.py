@@ -177,13 +177,13 @@ def each(field: Field, *, at_most: int = MAX_COUNT, at_least: int = 0) -> Field:
     return Field(field.name, f"a list in which each is {field.needed}", fits, field.optional)
 
 
-def either(*fields: Field) -> Field:
+def either(*fields: Field, optional: bool = False) -> Field:
     """Return the field of a value that is one of several things, each a field of the same name."""
 
     def fits(value: Any, sizes: Sizes) -> bool:
         return any(field.fits(value, sizes) for field in fields)
 
-    return Field(fields[0].name, " or ".join(field.needed for field in fields), fits)
+    return Field(fields[0].name, " or ".join(field.needed for field in fields), fits, optional)
 
 
 def field_names(fields: Iterable[Field | str]) -> tuple[str, ...]:

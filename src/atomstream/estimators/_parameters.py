@@ -31,6 +31,7 @@ from atomstream.base.parameters import (
 )
 from atomstream.estimators.registry import CODERS, FAMILIES, LOSSES, SCHEDULES, SETS, UPDATERS
 from atomstream.loop import SCALES
+from atomstream.losses.labels import LABELS
 
 Table: TypeAlias = dict[str, Parameter]
 
@@ -137,6 +138,22 @@ BATCHES = _table(
     data_sets=parameter("Names of all data sets, if known.", ARRAYS, NONE),
     n_epochs=(COUNT, NONE),
     **{name: NMF[name] for name in ("loss", "scale")},
+)
+SUPERVISED = _table(
+    "n_components alpha ridge schedule batch_size n_epochs shuffle init n_jobs max_time "
+    "random_state atoms",
+    scale=DICTIONARY_LEARNING["scale"],
+    codes=(one_of("free", "nonnegative"),),
+    labels=parameter("What is predicted: classes, numbers or counts.", one_of(*LABELS)),
+    weight=parameter(
+        "How much labels count, in units of half the mean squared length of a row.", AMOUNT
+    ),
+    shrinkage=parameter("Strength of the squared penalty on the head.", AMOUNT),
+    classes=parameter("All classes, where the first rows do not show them.", ARRAYS, NONE),
+    class_weight=parameter(
+        "What a label of each class counts: balanced, or numbers by class.",
+        *(one_of("balanced"), instance(dict), NONE),
+    ),
 )
 CONSENSUS = _table(
     "batch_size shuffle n_jobs max_time random_state",

@@ -14,6 +14,7 @@ from .record import Record as Record
 from .record import Table as Table
 from .report import Section as Section
 from .rows import ConvexLook as ConvexLook
+from .rows import LabelsLook as LabelsLook
 from .rows import RowsLook as RowsLook
 from .series import SeriesLook as SeriesLook
 from .signatures import SignaturesLook as SignaturesLook

@@ -37,6 +37,7 @@ LOOKS = {
     "OnlineNMF": "RowsLook",
     "RandomWalkFactorization": "WalkLook",
     "SeriesDictionary": "SeriesLook",
+    "SupervisedDictionary": "LabelsLook",
     "TopicModel": "TextLook",
     "VideoDictionary": "VideoLook",
 }

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from atomstream.base import counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.feed import Feed, Position, bad_rows
+from atomstream.io.feed import Feed, Piece, Position, bad_rows
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.inputs import open_inputs
 from atomstream.io.lines import Naming
@@ -53,7 +53,7 @@ class RowsCoder(FileCoder):
         Rows that cannot be coded keep their place where they do not end it: their codes are NaN.
         """
         feed = Feed(_opened(record, inputs, ids), ROWS)
-        names = feed.sources[0].row_names
+        names = (*feed.sources[0].row_names, *(["predicted"] if _predicts(record.model) else []))
         return Encoded(len(record.model.components_), _coded(record, feed), names)
 
     def reconstruct(self, record: Record, source: Path, out: Path | None, stride: int) -> dict:
@@ -298,7 +298,7 @@ def _coded(record: Record, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
             first = n_rows + int(bad.argmax())
         places = n_rows + np.flatnonzero(~bad)
         try:
-            yield piece.labels, _codes(record.model, piece.X, bad)
+            yield _labels(record.model, piece, bad), _codes(record.model, piece.X, bad)
         except ValueError as error:
             sentence = renumbered(str(error), lambda row: f"first in row {places[row]}")  # noqa: B023
             raise InputError(sentence) from None
@@ -310,6 +310,20 @@ def _coded(record: Record, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
             DataWarning,
             stacklevel=2,
         )
+
+
+def _predicts(model: Any) -> bool:
+    return hasattr(type(model), "coef_")
+
+
+def _labels(model: Any, piece: Piece, bad: NDArray) -> Labels:
+    """Return what names rows, and what is predicted of them, nothing for bad ones."""
+    if not _predicts(model):
+        return piece.labels
+    predicted = np.full(len(bad), None)
+    if not bad.all():
+        predicted[~bad] = model.predict(piece.X[~bad])
+    return (*piece.labels, predicted)
 
 
 def _codes(model: Any, X: Any, bad: NDArray) -> NDArray:
@@ -346,6 +360,23 @@ def _in_rounds(record: Record) -> dict[str, Any]:
     pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
     skipped = ", ".join(f"{name} ({why.rstrip('.')})" for name, why in pairs)
     return {"rounds": ", ".join(said), **({"shards left out": skipped} if skipped else {})}
+
+
+class LabelsLook(RowsLook):
+    """The look of dictionaries of rows that predict labels."""
+
+    def table(self, record: Record, most: int = 20) -> Table:
+        """Return shares of code and energy, and what each atom speaks for."""
+        model = record.model
+        coefs = model.coef_ if len(model.coef_) > 1 else np.vstack([-model.coef_, model.coef_])
+        names = getattr(model, "classes_", None)
+
+        def speaks(atom: int) -> str:
+            if names is None:
+                return ", ".join(f"{value:+.2g}" for value in model.coef_[:, atom])
+            return f"{names[coefs[:, atom].argmax()]}"
+
+        return report.atoms_table(record, most, "speaks for", speaks)
 
 
 class ConvexLook(RowsLook):

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.fields import ANY, NUMBERS, array, count
+from atomstream.base.fields import ANY, NUMBERS, array, count, either
 from atomstream.losses import squared_norms
 
 # Of the features: a batch with entries in more of them is learned from as a whole.
@@ -35,8 +35,11 @@ class Batch:
     ids : ndarray of shape (n_samples,), or None
         What the caller calls each row (index of a frame, number in the stream); carried along,
         never computed with.
-    labels : ndarray of int of shape (n_samples,), or None
-        The atom, or the data set, that each row is known to belong to.
+    labels : ndarray of shape (n_samples,) or (n_samples, n_outputs), or None
+        The atom, or the data set, that each row is known to belong to, or what is to be predicted
+        of it; a row of NaN has no label.
+    covariates : ndarray of shape (n_samples, n_covariates), or None
+        What else labels are predicted from, beside the code.
     position : int
         How many samples of the stream came before this batch.
     """
@@ -44,7 +47,8 @@ class Batch:
     SAVED: ClassVar = (
         *(array("X", "n d"), array("weights", "n", NUMBERS, optional=True)),
         *(array("mask", "n d", bool, optional=True), array("ids", "n", ANY, optional=True)),
-        *(array("labels", "n", ANY, optional=True), count("position")),
+        either(array("labels", "n", ANY), array("labels", "n o"), optional=True),
+        *(array("covariates", "n c", optional=True), count("position")),
     )
 
     X: Any
@@ -52,6 +56,7 @@ class Batch:
     mask: NDArray | None = None
     ids: NDArray | None = None
     labels: NDArray | None = None
+    covariates: NDArray | None = None
     position: int = 0
 
     def __post_init__(self) -> None:
@@ -73,7 +78,8 @@ class Batch:
 
     def of(self, rows: slice | NDArray) -> Batch:
         """Return some of the samples as a batch."""
-        parts = {name: getattr(self, name) for name in ("weights", "mask", "ids", "labels")}
+        names = ("weights", "mask", "ids", "labels", "covariates")
+        parts = {name: getattr(self, name) for name in names}
         known = {name: part[rows] for name, part in parts.items() if part is not None}
         return Batch(self.X[rows], **known)
 

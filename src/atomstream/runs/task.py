@@ -76,6 +76,7 @@ class Task(ABC):
     }
     overlap: int = 1  # batches in a row that share rows
     live: bool = False  # whether it learns from a stream that can be read only once
+    held_labels: Any = None  # of the rows held out, where the model predicts some
     holdout: Any = None  # a `Holdout`, where some rows are kept out of learning
     model: Any
     sources: Sequence[Input]
@@ -138,8 +139,14 @@ class Task(ABC):
         """Return what a checkpoint keeps beside the model."""
         known = {"position": list(self.position), **{n: getattr(self, n) for n in self.noted}}
         if self.holdout is not None:  # judged here, so that who inspects a run needs no compiler
-            known |= {"holdout": self.holdout.notes(), **_judged(self.model, self.held_out)}
+            known |= {"holdout": self.holdout.notes(), **self._judged()}
         return known
+
+    def _judged(self) -> dict[str, Any]:
+        """Return the figures on rows held out, as a note."""
+        figures = figures_on(self.model, self.held_out, self.held_labels)
+        # Files refuse NaN among figures; they are computed again by whoever looks at such a model.
+        return {"figures": figures} if np.isfinite([*figures.values()]).all() else {}
 
     def restore(self, model: Any, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint, with the settings that may have changed since."""
@@ -201,13 +208,6 @@ def check_model(settings: Settings, model: Any) -> None:
         if hasattr(model, "n_components")
         else f"The checkpoint holds {found}, needed is a {type(needed).__name__}."
     )
-
-
-def _judged(model: Any, rows: Any) -> dict[str, Any]:
-    """Return the figures on rows held out, as a note."""
-    figures = figures_on(model, rows)
-    # Files refuse NaN among figures; they are computed again by whoever looks at such a model.
-    return {"figures": figures} if np.isfinite([*figures.values()]).all() else {}
 
 
 def task_named(name: str) -> type[Task]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +98,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         # A copy. What is as large as this is swept in the type of the data: float64 would take
         # twice the time for digits that the atoms do not keep.
         atoms = atoms.astype(atoms.dtype if atoms.size >= WIDE else np.float64)
-        # Once for all sweeps: it may be a product of two factors.
-        cross = np.asarray(memory.cross)
+        sums, cross = self._sums(memory, atoms)
         if memory.grams is not None:
             atoms = atoms.astype(np.float64)
             scale = self._sweep_by_feature(
@@ -111,7 +110,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
             return
         for _ in range(self.n_sweeps):
             before = atoms.copy() if self.tol else atoms
-            gram = self._narrowed(memory.gram, atoms)
+            gram = self._narrowed(sums, atoms)
             _sweep(atoms, gram, cross, objective.atoms, self.damping, self.fixed)
             if self.tol and np.abs(atoms - before).max() <= self.tol:
                 break
@@ -165,6 +164,11 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
         scale = np.where(stays | are_fixed(self.fixed, len(atoms)), 1.0, size)
         atoms /= scale[:, None]
         return scale
+
+    def _sums(self, memory: Any, atoms: NDArray) -> tuple[NDArray, NDArray]:
+        """Return A and B of the surrogate around these atoms, for all sweeps of an update."""
+        # B may be a product of two factors.
+        return memory.gram, np.asarray(memory.cross)
 
     def _narrowed(self, gram: NDArray, atoms: NDArray) -> NDArray:
         """Return A, or that of each feature, with what the bound on the volume adds."""

@@ -42,7 +42,7 @@ def stationarity(
     return relative_move(delta, dictionary, objective.atoms.prox, fixed)
 
 
-def figures_on(model: Any, rows: Any) -> dict[str, float]:
+def figures_on(model: Any, rows: Any, labels: Any = None) -> dict[str, float]:
     """Return what a model makes of rows that it has not learned from; empty without rows.
 
     Parameters
@@ -50,6 +50,8 @@ def figures_on(model: Any, rows: Any) -> dict[str, float]:
     model : fitted estimator
         Of rows.
     rows : array-like or sparse of shape (n_rows, n_features), or None
+    labels : ndarray of shape (n_rows,), optional
+        Of these rows, for models that predict some.
     """
     if rows is None or not rows.shape[0]:
         return {}
@@ -57,8 +59,13 @@ def figures_on(model: Any, rows: Any) -> dict[str, float]:
         scaled = scaling_of(model).apply(rows)
         values = scaled.data if sp.issparse(scaled) else scaled
         energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
-        return {
-            "unexplained share of the energy": -model.score(rows) / energy if energy else 0.0,
+        lost = float(np.mean(model.losses(rows)))
+        told = np.array(
+            [it is not None and it == it for it in (() if labels is None else labels)], bool
+        )  # NaN != NaN
+        predicted = {"score of labels": model.score(rows[told], labels[told])} if told.any() else {}
+        return predicted | {
+            "unexplained share of the energy": lost / energy if energy else 0.0,
             "mean objective": model.objective(rows),
             "stationarity": model.stationarity(rows),
             "surrogate": model.surrogate(),

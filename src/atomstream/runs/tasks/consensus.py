@@ -19,7 +19,8 @@ from atomstream.io.outputs import write_table
 from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import option, sets
-from atomstream.runs.tasks.rows import RowsSettings, RowsTask
+from atomstream.runs.tasks._rows_settings import RowsSettings
+from atomstream.runs.tasks.rows import RowsTask
 from atomstream.watch import History
 
 MOST_RANKS = 1000

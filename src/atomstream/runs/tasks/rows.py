@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,199 +13,21 @@ from numpy.typing import NDArray
 
 import atomstream
 from atomstream.base import counted
-from atomstream.base.parameters import number, one_of, whole
-from atomstream.estimators.nmf import OnlineNMF
-from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.feed import Holdout, Piece, bad_rows
-from atomstream.io.inputs import STANDARD_INPUT, axes_of, check_axes, open_inputs, register_reader
-from atomstream.io.lines import Naming
-from atomstream.io.source import InputOptions, divide_alike
+from atomstream.io.feed import Holdout, Piece
+from atomstream.io.inputs import STANDARD_INPUT, check_axes, open_inputs, register_reader
+from atomstream.io.source import divide_alike
 from atomstream.loop import dominance
-from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
+from atomstream.runs.settings import Settings
 from atomstream.runs.tasks import _passes
-from atomstream.schedules import Constant
+from atomstream.runs.tasks._rows_settings import LearnSettings, RowsSettings
 
 log = logging.getLogger(__name__)
-
-MODELS = {"nmf": "OnlineNMF", "dictionary": "OnlineDictionaryLearning", "convex": "OnlineConvexMF"}
 
 # The package's own lazy names: what reads cells is loaded when some come.
 register_reader(
     ".h5ad", lambda path, options: atomstream.cells.Cells(path, options.columns, options.drop)
 )
-
-
-@dataclass(frozen=True)
-class RowsSettings(checkpoints, Settings):
-    """Settings of a run on rows of numbers or images."""
-
-    atoms: int = sets(OnlineNMF, "n_components")
-    model: str = option(
-        "nmf",
-        "nmf: nonnegative codes and atoms; dictionary: signed ones; convex: atoms made of samples.",
-        one_of(*MODELS),
-    )
-    loss: str = sets(OnlineNMF, "loss")
-    updater: str = sets(OnlineNMF, "updater")
-    zeros: str = option(
-        "floor",
-        "Where the loss is infinite at zeros: floor raises them to 1e-8, refuse ends the run.",
-        one_of("floor", "refuse"),
-    )
-    alpha: float | None = sets(
-        OnlineNMF, "alpha", default=None, shown="0 for nmf, 0.1 for the others"
-    )
-    scale: str = sets(OnlineNMF, "scale")
-    schedule: str = sets(OnlineNMF, "schedule")
-    half_life: float | None = option(
-        None,
-        "Number of samples after which the past weighs half; instead of --schedule.",
-        number(above=True),
-    )
-    epochs: int | None = _passes.epochs_option("rows")
-    batch_size: int = sets(OnlineNMF, "batch_size")
-    missing: bool = sets(
-        OnlineNMF, "missing", help="Treat empty fields and NaN as missing entries."
-    )
-    on_bad_line: str = option(
-        "raise",
-        "raise: a line that cannot be learned from ends the run; skip: it is left out and counted.",
-        one_of("raise", "skip"),
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        "Columns of tables: names, numbers from 1, ranges such as 3-7 or area-groove, or numeric "
-        "for all that hold numbers.",
-    )
-    drop: tuple[str, ...] = option((), "Columns of tables to leave out, named as for --columns.")
-    id: tuple[str, ...] = option(
-        (),
-        "Column of tables that names rows: kept beside codes, never learned; may be repeated.",
-        whole=True,
-    )
-    decimal: str = option(".", "Decimal sign of tables of text.", one_of(".", ","))
-    na: tuple[str, ...] = option((), SENTINELS, whole=True)
-    key: str | None = option(None, "Name of the array in an .npz or HDF5 file, or a Zarr group.")
-    sample_axes: str | None = option(
-        None,
-        "Axes of arrays of three axes or more that hold the samples, such as 0,1 for the pixels of "
-        "a spectral image; the others hold the features.",
-        shown="the first one",
-    )
-    patch: int = option(12, "Height and width of the patches of images, in pixels.", whole())
-    grey: bool = option(False, "Turn colour images into grey ones.")
-    per_image: int = option(20_000, "Patches drawn from each image in a pass.", whole())
-    center: bool = option(False, "Subtract the mean of each patch (for --model dictionary).")
-    holdout: float = option(
-        0.05,
-        "Share of the rows, at most 256 of them, to keep out of learning for the report.",
-        number(0, 1, below=True),
-    )
-    jobs: int = sets(OnlineNMF, "n_jobs", default=1, free=True)
-    representatives: int = option(
-        150, "Number of samples that all atoms are made of (for --model convex).", whole()
-    )
-
-    def check(self) -> None:
-        """Raise ValueError where the settings do not go together; keep our name of the loss."""
-        # Names of scikit-learn are taken too; files then hold one name for one loss.
-        object.__setattr__(self, "loss", THEIR_LOSSES.get(self.loss, self.loss))
-        if self.half_life is not None and self.schedule != "power":
-            raise ValueError(
-                f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; "
-                "give one of them."
-            )
-        # What was read cannot be read again: a second pass would need a file.
-        if STANDARD_INPUT in self.inputs and (self.epochs or 1) > 1:
-            raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
-        super().check()
-
-    def input_options(self) -> InputOptions:
-        """Return how inputs are to be read."""
-        of_images = (self.patch, self.grey, self.per_image, "patch" if self.center else None)
-        naming = Naming(self.id, kept=bool(self.id))
-        of_tables = (self.decimal, self.on_bad_line == "skip", naming)
-        axes = axes_of(self.sample_axes)
-        return InputOptions(
-            self.columns, self.key, *of_images, self.seed, *of_tables, axes, self.drop, self.na
-        )
-
-    def bad_rows(self, X: Any) -> NDArray:
-        """Return which rows the model would refuse."""
-        return bad_rows(X, missing=self.missing, nonnegative=self.model == "nmf")
-
-    def new_model(self) -> Any:
-        """Return the model that will learn."""
-        kind, given = getattr(atomstream, MODELS[self.model]), self.parameters(OnlineNMF)
-        flags = {each.metadata.get("sets"): each for each in fields(self)}
-        # The settings are those of all three models together: one that a model lacks is an error
-        # only where somebody has asked for it.
-        for name in set(given) - set(kind.PARAMETERS):
-            if given.pop(name) != flags[name].default:
-                raise ValueError(f"The model {self.model!r} has no --{flags[name].name}.")
-        if self.half_life is not None:
-            given["schedule"] = Constant(half_life=self.half_life)
-        if self.model == "convex":
-            given["n_representatives"] = self.representatives
-            if self.representatives < self.atoms:
-                raise ValueError(
-                    "The model 'convex' needs a representative for each atom, got "
-                    f"{self.representatives} representatives of {self.atoms} atoms."
-                )
-        model = kind(**given)
-        # Set only where asked: most losses have no such parameter.
-        return model if self.zeros == "floor" else model.set_params(loss__zeros=self.zeros)
-
-
-@dataclass(frozen=True)
-class LearnSettings(RowsSettings):
-    """Settings of a run on rows, which can be cut into rounds over shards for many workers."""
-
-    settle: int | None = _passes.settle_option()
-    engine: str | None = option(
-        None,
-        "Where rounds over shards run: threads, processes, processes:4 or dask://host:port.",
-        free=True,
-    )
-    slots: int | None = option(
-        None,
-        "Parallel parts of a round; they decide what is learned, the number of workers does not.",
-        whole(),
-        shown="4 with --engine",
-    )
-    shard_rows: int = option(65_536, "Rows of a shard, at most (with --slots).", whole())
-    warmup: int = option(4096, "Rows learned before rounds have several slots.", whole(0))
-    round_rows: int = option(512, "Rows of each slot in the first round.", whole())
-    round_batch: int = option(128, "Rows per step of a slot.", whole())
-    round_growth: float = option(
-        1.05, "Growth of the rows of a slot from round to round.", number(1)
-    )
-    round_mode: str = option(
-        "local",
-        "local: slots take steps and are averaged; frozen: one step a round on all their rows.",
-        one_of("local", "frozen"),
-    )
-    on_bad_shard: str = option(
-        "raise",
-        "raise: a shard that cannot be learned from ends the run; skip: it is left out and listed.",
-        one_of("raise", "skip"),
-    )
-    round_timeout: float | None = option(
-        None,
-        "Time without any result after which tasks are given out again, and then the run ends.",
-        number(above=True),
-        duration=True,
-        free=True,
-        shown="1h",
-    )
-
-    def check(self) -> None:
-        """Settle the number of slots, which belongs to the run, where only an engine is given."""
-        if self.engine is not None and self.slots is None:
-            # Written to the settings, so that a resume with another engine keeps the same slots.
-            object.__setattr__(self, "slots", 4)
-        super().check()
 
 
 class RowsTask(_passes.PassesTask):
@@ -279,7 +100,25 @@ class RowsTask(_passes.PassesTask):
         # Once: what is asked here is of the data as a whole, and the first batch stands for it.
         if not self.learned:
             self._look_at(rows)
-        return rows
+        return rows if self.settings.label is None else (rows, self._told(piece.labels[0][~held]))
+
+    def _told(self, texts: NDArray) -> NDArray:
+        """Return labels as the model takes them; an empty field is no label."""
+        told = np.array([None if text in (None, "") else text for text in texts], object)
+        if self.settings.label_kind == "classes":
+            return told
+        try:
+            return told.astype(np.float64)
+        except ValueError as error:
+            raise InputError(
+                f"--label {self.settings.label}: {error}; needed are numbers."
+            ) from None
+
+    @property
+    def held_labels(self) -> NDArray | None:
+        """Labels of the rows held out; None without them."""
+        labels = self.holdout.labels if self.settings.label is not None else None
+        return None if labels is None else self._told(labels)
 
     def _look_at(self, rows: Any) -> None:
         """Warn where the first batch shows that what is learned may not be what was meant."""
@@ -330,7 +169,8 @@ class RowsTask(_passes.PassesTask):
                 values = piece.X.data if sp.issparse(piece.X) else piece.X
                 self.n_missing += int(np.isnan(values).sum())
             if self._held.any():
-                labels = [label[self._held] for label in piece.labels]
+                named = piece.labels if self.settings.label is None else piece.labels[:1]
+                labels = [label[self._held] for label in named]
                 self.holdout.keep(piece.X[self._held], piece.ids[self._held], labels)
         # Raised here and not where it was found: the rows before it are now learned and kept.
         if self._refusal is not None:

@@ -17,7 +17,8 @@ from atomstream.exceptions import EngineError, InputError
 from atomstream.io.feed import Holdout
 from atomstream.io.source import Input
 from atomstream.runs.task import AfterBatch, Pace, Task, callbacks_set
-from atomstream.runs.tasks.rows import LearnSettings, RowsTask
+from atomstream.runs.tasks._rows_settings import LearnSettings
+from atomstream.runs.tasks.rows import RowsTask
 from atomstream.watch import History
 
 
@@ -48,8 +49,10 @@ class ShardsTask(Task):
         super().__init__(settings)
         # Rows are read by workers, which send back sums and no rows: neither names nor places of
         # single rows come here.
-        if settings.on_bad_line != "raise" or settings.id or settings.settle:
-            raise InputError("--on-bad-line, --id and --settle are for runs without --slots.")
+        if settings.on_bad_line != "raise" or settings.id or settings.settle or settings.label:
+            raise InputError(
+                "--on-bad-line, --id, --label and --settle are for runs without --slots."
+            )
         options = vars(settings.input_options()) | {"naming": settings.input_options().naming}
         self._shards = shards(settings.inputs, rows=settings.shard_rows, **options)
         # All shards as one input: a run over a million of them should not write a million names.

@@ -1,0 +1,353 @@
+"""Online dictionaries whose codes predict labels."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import ClassifierTags, RegressorTags, column_or_1d
+
+from atomstream.base import RandomSource, Samples
+from atomstream.base.fields import array
+from atomstream.dictionaries import Dictionary
+from atomstream.dictionaries.predicting import Predicting
+from atomstream.estimators import _parameters
+from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._calls import Transaction
+from atomstream.estimators._estimator import estimator
+from atomstream.estimators._label_tables import (
+    all_classes,
+    center_and_spread,
+    checked_labels,
+    class_table,
+    class_weights,
+    number_table,
+    told_rows,
+)
+from atomstream.estimators._predicting import PredictingFromCodes
+from atomstream.estimators._sklearn import with_callbacks
+from atomstream.estimators._validation import check_weights
+from atomstream.estimators.registry import ScheduleChoice, Start
+from atomstream.loop import Algorithm, Learner
+from atomstream.losses.labels import best_head
+from atomstream.memory.labelled import labelled
+from atomstream.problem import Batch
+from atomstream.streams import OnDisk
+from atomstream.updates.labelled_descent import LabelledDescent, head_penalties
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of rows beside their features."""
+
+    y: Any = None
+    covariates: Any = None
+    classes: Any = None
+
+
+@estimator
+class SupervisedDictionary(PredictingFromCodes):
+    r"""A dictionary of a stream whose codes also predict classes, numbers or counts.
+
+    Minimises the mean of :math:`\tfrac12 \|x - hD\|^2 + alpha \|h\|_1 + \tfrac{ridge}{2} \|h\|^2`
+    over the samples, plus ``weight`` times that of a loss of the labels at scores
+    :math:`(h, z, 1)\, C`, with z the covariates. The code h of a sample minimises the first part
+    alone, so a new sample needs no label; the loss of the labels moves the atoms through the codes.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of atoms.
+    labels : {"classes", "numbers", "counts"}, default="classes"
+        What is predicted, under the logistic, the squared or the Poisson loss.
+    weight : float, default=0.3
+        How much the loss of labels counts, in units of half the mean squared length of a sample; 0
+        learns the atoms of `OnlineNMF` and the head beside them.
+    shrinkage : float, default=0.001
+        Strength of the squared penalty on the coefficients of the head, each by the mean square of
+        its code; covariates count as if theirs were 1.
+    classes : array-like, optional
+        All classes, where a stream begins with rows that do not show them; by default those of the
+        first labels.
+    class_weight : dict or "balanced", optional
+        What a label of each class counts; "balanced" is the inverse of its share in the first
+        labels (all those of `fit`).
+    alpha, ridge : float, default=0.0
+        Strength of the l1 and of the squared l2 penalty (halved) on the codes.
+    scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
+        Scale of the columns, as in `OnlineNMF`.
+    codes : {"nonnegative", "free"}, default="nonnegative"
+        Set of the codes.
+    atoms : str or penalty part, default="nonnegative_ball"
+        Set of the atoms, as in `OnlineDictionaryLearning`.
+    schedule : str or callable, default="harmonic"
+        As in `OnlineNMF`.
+    batch_size : int, default=256
+        Rows per step of `fit`.
+    n_epochs : int, default=100
+        Passes of `fit` over the data.
+    shuffle : bool, default=True
+        Whether `fit` draws a new order of the rows for each pass.
+    init : str or array of shape (n_components, n_features), default="auto"
+        As in `OnlineNMF`.
+    n_jobs : int, optional
+        Threads for coding; None is one, -1 all.
+    max_time : float, optional
+        Seconds after which learning ends, at the end of a step.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, where these are predicted.
+    coef_ : ndarray of shape (n_outputs, n_components)
+        What a unit of each atom's code adds to the scores; one row for two classes.
+    covariate_coef_ : ndarray of shape (n_outputs, n_covariates)
+    intercept_ : ndarray of shape (n_outputs,)
+    label_loss_ : float
+        Mean loss of the labels over the memory.
+    importance_, memory_, n_steps_, n_samples_seen_, batch_objective_
+        As in `OnlineNMF`; the objective is that of the samples alone.
+
+    Raises
+    ------
+    ValueError
+        For labels of another kind or length, a class that was not named, a single class, covariates
+        in another number of columns; the model stays as it was.
+
+    References
+    ----------
+    Mairal, Bach, Ponce (2012), "Task-driven dictionary learning", IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 34, eqs. (5) and (7); here the averages of the online scheme
+    take the place of stochastic gradient steps. Lee, Lyu, Yao (2024), "Supervised matrix
+    factorization: local landscape analysis and applications", compare both kinds of models.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from atomstream import SupervisedDictionary
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = SupervisedDictionary(10, n_epochs=50, random_state=0).fit(X[:1200], y[:1200])
+    >>> bool(model.score(X[1200:], y[1200:]) > 0.85)
+    True
+    >>> model.coef_.shape
+    (10, 10)
+    """
+
+    PARAMETERS: ClassVar = _parameters.SUPERVISED
+    LEARNED = (
+        *OnlineDictionary.LEARNED,
+        "classes_",
+        array("label_weights_", "o", optional=True, at_least=0),
+        array("label_scale_", "2 o", optional=True, finite=True),
+    )
+    updater = "auto"
+    damping = 0.0
+    coder = "auto"
+    fixed_components = 0
+    missing = False
+    classes_: NDArray = field(init=False)
+    label_weights_: NDArray = field(init=False)
+    label_scale_: NDArray = field(init=False)
+
+    n_components: int = 20
+    _: KW_ONLY
+    labels: str = "classes"
+    weight: float = 0.3
+    shrinkage: float = 1e-3
+    classes: ArrayLike | None = None
+    class_weight: Any = None
+    alpha: float = 0.0
+    ridge: float = 0.0
+    scale: str = "none"
+    codes: str = "nonnegative"
+    atoms: Any = "nonnegative_ball"
+    schedule: ScheduleChoice = "harmonic"
+    batch_size: int = 256
+    n_epochs: int = 100
+    shuffle: bool = True
+    init: Start = "auto"
+    n_jobs: int | None = None
+    max_time: float | None = None
+    random_state: RandomSource = None
+
+    def _make_algorithm(self) -> Algorithm:
+        """Return the parts of a plain dictionary, with an updater that also sees the labels."""
+        updater = LabelledDescent(
+            labels=self._loss, weight=float(self.weight), shrinkage=float(self.shrinkage)
+        )
+        return replace(super()._make_algorithm(), updater=updater)
+
+    # -- learning
+
+    @with_callbacks
+    def fit(  # type: ignore[override]
+        self,
+        X: Samples,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        covariates: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from scratch; the head ends at the optimum on the codes of all rows.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or, for numbers and counts, (n_samples, n_outputs)
+            Labels; None or NaN where a row has none, and -1 beside two or more other whole numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of k counts a row, and its label, k times.
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            What else labels are predicted from, beside the code.
+        """
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        told = Told(y, covariates)
+        with Transaction(self):
+            self._fit(X, told, sample_weight)
+            # A run that its time has ended may have no row yet; rows on disk are not read again.
+            if self._learner.has_state and not isinstance(X, OnDisk):
+                self._finish_head(X, told, sample_weight)
+        return self
+
+    def _finish_head(self, X: Samples, told: Told, sample_weight: ArrayLike | None) -> None:
+        """Bring the head to its optimum on the exact codes of rows with labels."""
+        rows = self._rows(X, reset=False)
+        known = self._row_facts(rows, check_weights(sample_weight, rows), told, None, 0)
+        batch = self._to_batch(rows, **known)
+        part = batch.of(labelled(batch))
+        if not part.X.shape[0]:
+            raise ValueError("y has no label that counts; without labels learn with OnlineNMF.")
+        dictionary, weights, targets = (
+            self.state_.dictionary,
+            part.row_weights,
+            np.asarray(part.labels),
+        )
+        inputs = dictionary.inputs(self._encode(part).values, part.covariates)
+        held = head_penalties(self.state_.memory, dictionary, self.shrinkage)
+        dictionary.head = best_head(self._loss, inputs, targets, weights, held, dictionary.head)
+
+    def partial_fit(  # type: ignore[override]
+        self,
+        X: Samples,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        classes: ArrayLike | None = None,
+        covariates: ArrayLike | None = None,
+        time: object = None,
+    ) -> Self:
+        """Make one step on these rows; labels that come late come with their rows once more.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), optional
+            As in `fit`; without it the rows have no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            As in `fit`.
+        classes : array-like, optional
+            All classes, in the first call, as for scikit-learn's models.
+        covariates : array-like of shape (n_samples, n_covariates), optional
+            As in `fit`.
+        time : number, datetime or numpy.datetime64, optional
+            As in `OnlineNMF`.
+        """
+        return self._partial_fit(X, Told(y, covariates, classes), sample_weight, time=time)
+
+    def _begin(self) -> Learner:
+        for name in ("classes_", "label_weights_", "label_scale_"):
+            self.__dict__.pop(name, None)
+        return super()._begin()
+
+    def _starting_dictionary(self, batch: Batch) -> Dictionary:
+        """Return the atoms to begin with, and a head of zeros."""
+        labels: Any = batch.labels
+        n_beside = 0 if batch.covariates is None else batch.covariates.shape[1]
+        atoms = super()._starting_dictionary(batch).atoms()
+        return Predicting(atoms, np.zeros((len(atoms) + n_beside + 1, labels.shape[1])))
+
+    @classmethod
+    def from_components(cls, components: Any, **params: Any) -> Self:
+        """Refuse atoms alone: nothing is known of what they predict.
+
+        Parameters
+        ----------
+        components : array-like of shape (n_components, n_features)
+            The atoms.
+        **params
+            As of other models.
+
+        Returns
+        -------
+        model
+            Never.
+
+        Raises
+        ------
+        ValueError
+            Always; atoms are given as ``init``.
+        """
+        raise ValueError(
+            "SupervisedDictionary predicts nothing from atoms alone; give them as init to fit."
+        )
+
+    def _unpacked(self, item: Any, column: str | None) -> dict[str, Any]:
+        """Return an item (X, y) or (X, y, covariates) of a stream, or X alone."""
+        X, *told = item if isinstance(item, tuple | list) else (item,)
+        return {"X": X, "sample_weight": None, "y": Told(*told)}
+
+    def _row_facts(
+        self, data: Any, weights: NDArray | None, y: Any, ids: ArrayLike | None, position: int
+    ) -> dict[str, NDArray | None]:
+        """Return what is known of each row, labels as a table and covariates among it."""
+        known = super()._row_facts(data, weights, None, ids, position)
+        told = y if isinstance(y, Told) else Told(y)
+        covariates = self._covariates(told.covariates, data.shape[0])
+        labels = self._targets(told, np.ones(data.shape[0]) if weights is None else weights)
+        return known | {"labels": labels, "covariates": covariates}
+
+    def _targets(self, told: Told, weights: NDArray) -> NDArray:
+        """Return labels as a table; the first ones settle the classes, or the unit of numbers."""
+        y = checked_labels(told.y, len(weights))
+        if self._has_classes:
+            return self._of_classes(y, len(weights), told.classes)
+        if y is None:
+            return np.full((len(weights), self._label_scale.shape[1]), np.nan)
+        table = number_table(y, counts=self.labels == "counts")
+        if "label_scale_" not in vars(self) and not np.isnan(table).any(axis=1).all():
+            none = np.repeat([[0.0], [1.0]], table.shape[1], axis=1)
+            scaled = self.labels == "numbers"
+            self.label_scale_ = center_and_spread(table, weights) if scaled else none
+        n_outputs = self._label_scale.shape[1]
+        if table.shape[1] != n_outputs:
+            raise ValueError(f"y must have {n_outputs} columns, got {table.shape[1]}.")
+        return np.asarray((table - self._label_scale[0]) / self._label_scale[1])
+
+    def _of_classes(self, y: NDArray | None, n_rows: int, named: Any) -> NDArray:
+        named = self.classes if named is None else named
+        y = np.full(n_rows, None) if y is None else column_or_1d(y, warn=True)
+        first = not hasattr(self, "classes_")
+        rows = told_rows(y, named if first else self.classes_)
+        if first:
+            self.classes_ = all_classes(y[rows], named)
+        if "label_weights_" not in vars(self) and rows.any():
+            self.label_weights_ = class_weights(self.class_weight, self.classes_, y[rows])
+        weights = vars(self).get("label_weights_", np.ones(len(self.classes_)))
+        return class_table(y, rows, self.classes_, weights)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "classifier" if self._has_classes else "regressor"
+        tags.classifier_tags = ClassifierTags() if self._has_classes else None
+        tags.regressor_tags = None if self._has_classes else RegressorTags()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = not self._has_classes
+        tags.input_tags.positive_only = self.codes == "nonnegative"
+        return tags

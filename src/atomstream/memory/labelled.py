@@ -1,0 +1,218 @@
+"""Averages of the squared loss, and of what labels add to it through the codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.base.fields import array, number
+from atomstream.coders import Codes
+from atomstream.dictionaries.predicting import Predicting
+from atomstream.losses import Loss
+from atomstream.losses.labels import LabelLoss
+from atomstream.memory.base import Statistics
+from atomstream.memory.gram import Aggregates, GramDelta, GramSums
+from atomstream.problem import Batch, Needs, Objective
+
+ENTRIES = 1 << 22  # of the systems of equations that are solved at a time
+RIDGE = 1e-6  # of the mean squared length of the atoms, where atoms in use are alike
+
+NAMES = ("labelled", "label_loss", "pull", "bend", "head_gram", "head_cross")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledDelta(GramDelta):
+    """Sums over the samples of a batch, as of the squared loss, and over those with a label.
+
+    Attributes
+    ----------
+    labelled, label_loss : float
+        Sum of the weights of the samples with a label, and of weights times losses of labels.
+    pull : ndarray of shape (n_components, n_features)
+        Gradient of the loss of the labels with respect to the atoms.
+    bend : ndarray of shape (n_components,)
+        Its Gauss-Newton curvature along each atom, at most.
+    head_gram : ndarray of shape (n_inputs, n_inputs)
+        Sum of weight times curvature times u'u, with u the code, the covariates and a one.
+    head_cross : ndarray of shape (n_inputs, n_outputs)
+        Sum of weight times u'(curvature times scores - slopes).
+    """
+
+    labelled: float
+    label_loss: float
+    pull: NDArray
+    bend: NDArray
+    head_gram: NDArray
+    head_cross: NDArray
+
+
+class LabelledAggregates(Aggregates):
+    """Averages of the squared loss, and of the sums of `LabelledDelta`, by the same weights.
+
+    Attributes
+    ----------
+    labelled : float
+        Average share of samples with a label; means over these are averages over it.
+    label_loss, pull, bend, head_gram, head_cross
+        As in `LabelledDelta`; the two last ones are 0 before a batch has come.
+    """
+
+    SAVED: ClassVar[Any] = (
+        *Aggregates.SAVED,
+        *(number("labelled", at_least=0), number("label_loss", finite=True)),
+        *(array("pull", "r d"), array("bend", "r", at_least=0)),
+        *(array("head_gram", "p p"), array("head_cross", "p o")),
+    )
+    labelled: float
+    label_loss: float
+    pull: NDArray
+    bend: NDArray
+    head_gram: NDArray
+    head_cross: NDArray
+
+    def __init__(self, n_components: int, n_features: int) -> None:
+        super().__init__(n_components, n_features)
+        self.labelled = self.label_loss = 0.0
+        self.pull, self.bend = np.zeros((n_components, n_features)), np.zeros(n_components)
+        self.head_gram = self.head_cross = np.zeros((1, 1))
+
+    def absorb(self, delta: Any, weight: float) -> None:
+        """Move every average towards the batch's by its weight."""
+        super().absorb(delta, weight)
+        self._blend(delta, 1 - weight, weight / delta.mass)
+
+    def merge(self, other: Self, share: float) -> None:
+        """Move every average towards another memory's by its share of the mass."""
+        super().merge(other, share)
+        self._blend(other, 1 - share, share)
+
+    def _blend(self, other: Any, keep: float, share: float) -> None:
+        # Before the first batch heads are a single 0, which any number of inputs adds to.
+        vars(self).update({n: keep * getattr(self, n) + share * getattr(other, n) for n in NAMES})
+
+    def rescale(self, scale: NDArray) -> None:
+        """Multiply all past coefficients of each atom by its scale."""
+        super().rescale(scale)
+        inputs = np.concatenate([scale, np.ones(len(self.head_gram) - len(scale))])
+        # An atom over its scale has codes times it: slopes and curvatures in the atom grow alike.
+        vars(self).update(
+            pull=self.pull * scale[:, None],
+            bend=self.bend * scale**2,
+            head_gram=self.head_gram * inputs * inputs[:, None],
+            head_cross=self.head_cross * inputs[:, None],
+        )
+
+    def rescale_features(self, scale: NDArray, energy: NDArray) -> None:
+        """Multiply every feature of the past by its number, where the codes stay as they are."""
+        super().rescale_features(scale, energy)
+        self.pull = self.pull * scale
+
+
+@dataclass(frozen=True)
+class LabelledSums(Statistics[LabelledDelta, LabelledAggregates]):
+    r"""Measures the sums of the squared loss, and how labels would move atoms and head.
+
+    A code h minimises :math:`\tfrac12 |x - hD|^2` and its penalty alone. On its nonzero entries S
+    it moves with D as :math:`h_S = (x D_S^\top - \ldots)(D_S D_S^\top + ridge\, I)^{-1}`, so a loss
+    with slope g in the code has the gradient
+
+    .. math:: q^\top x - (q^\top h + h^\top q) D, \quad
+              q_S = g_S (D_S D_S^\top + ridge\, I)^{-1}, \quad q = 0 \text{ elsewhere,}
+
+    in D. For a loss of a linear function of the code, with curvature c and coefficients C, the
+    Gauss-Newton curvature along atom j is :math:`c \sum_o h_j^2\, C_o^\top Q_o + Q_{jo}^2
+    |x - hD|^2`, with Q what q is for C in place of g.
+
+    Attributes
+    ----------
+    labels : LabelLoss
+
+    References
+    ----------
+    Mairal, Bach, Ponce (2012), "Task-driven dictionary learning", IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 34, Proposition 1.
+    """
+
+    labels: LabelLoss
+    needs: ClassVar[Needs] = {"loss": ("quadratic",)}
+
+    def start(self, n_components: int, n_features: int, loss: Loss) -> LabelledAggregates:
+        """Return an empty memory."""
+        return LabelledAggregates(n_components, n_features)
+
+    def measure(
+        self, batch: Batch, codes: Codes, dictionary: Any, objective: Objective
+    ) -> LabelledDelta:
+        """Return what the batch adds."""
+        plain = GramSums().measure(batch, codes, dictionary, objective)
+        places = labelled(batch)
+        part, h = batch.of(places), codes.values[places].astype(np.float64)
+        w, inputs = part.row_weights, dictionary.inputs(h, part.covariates)
+        scores = inputs @ dictionary.head
+        targets = np.zeros_like(scores) if part.labels is None else part.labels
+        slope = w[:, None] * self.labels.slope(scores, targets)
+        curvature = w * self.labels.curvature(scores, targets)
+        error = 2 * objective.losses(part, h.astype(dictionary.dtype), dictionary)
+        q, bend = through_codes(h, slope, curvature, error, dictionary, objective.codes.l2)
+        mixed = q.T @ h
+        crossed = np.asarray((part.X.T @ q).T if sp.issparse(part.X) else q.T @ part.X)
+        return LabelledDelta(
+            **vars(plain),
+            labelled=float(w.sum()),
+            label_loss=float(w @ self.labels.value(scores, targets)),
+            pull=crossed - (mixed + mixed.T) @ dictionary.atoms(),
+            bend=bend,
+            head_gram=(inputs * curvature[:, None]).T @ inputs,
+            head_cross=inputs.T @ (curvature[:, None] * scores - slope),
+        )
+
+
+def labelled(batch: Batch) -> NDArray:
+    """Return the places of the rows that have a label and count."""
+    if batch.labels is None:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(~np.isnan(batch.labels).any(axis=1) & (batch.row_weights > 0))
+
+
+def through_codes(
+    h: NDArray,
+    slope: NDArray,
+    curvature: NDArray,
+    error: NDArray,
+    dictionary: Predicting,
+    ridge: float,
+) -> tuple[NDArray, NDArray]:
+    """Return q of each sample, and the sum of the curvatures along each atom.
+
+    Parameters
+    ----------
+    h : ndarray of shape (n_samples, n_components)
+    slope : ndarray of shape (n_samples, n_outputs)
+        Of the losses of labels in the scores.
+    curvature, error : ndarray of shape (n_samples,)
+        Of these losses; squared lengths of what codes leave unexplained.
+    dictionary : Predicting
+    ridge : float
+        Of the penalty on the codes.
+    """
+    head, gram = dictionary.slopes, dictionary.gram()
+    n_atoms, n_outputs = head.shape
+    ridge += RIDGE * float(gram.trace()) / n_atoms
+    q, bend = np.empty_like(h), np.zeros(n_atoms)
+    size, diagonal = max(ENTRIES // (n_atoms * (n_atoms + n_outputs)), 1), np.arange(n_atoms)
+    for start in range(0, len(h), size):
+        rows = slice(start, start + size)
+        used = h[rows] != 0
+        systems = used[:, :, None] * gram * used[:, None, :]
+        # Ones where an atom is not in use leave its row of the solution 0.
+        systems[:, diagonal, diagonal] += np.where(used, ridge, 1.0)
+        solved = np.linalg.solve(systems, used[:, :, None] * head)
+        q[rows] = np.einsum("nko,no->nk", solved, slope[rows])
+        reach = np.einsum("ko,nko->n", head, solved)
+        squares = h[rows] ** 2 * reach[:, None] + (solved**2).sum(axis=2) * error[rows, None]
+        bend += curvature[rows] @ squares
+    return q, bend
