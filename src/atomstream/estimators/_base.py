@@ -41,7 +41,6 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
     batch_size: int
     n_epochs: int | None
     shuffle: bool
-    init: Any
     fixed_components: Any
     n_jobs: int | None
     max_time: float | None

@@ -40,8 +40,6 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     damping: float
     scale: str
     coder: Any
-    schedule: Any
-    n_jobs: int | None
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for; the updater gives sets and coder."""

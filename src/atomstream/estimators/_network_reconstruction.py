@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base import RandomSource, check_count, track
 from atomstream.domains.networks import Motif, Network, Ranking, Reconstruction
 from atomstream.domains.networks.edge_means import EdgeMeans, distinct
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
+from atomstream.estimators.nmf import OnlineNMF
+from atomstream.estimators.registry import ScheduleChoice
 from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot, homomorphisms
 from atomstream.samplers.base import patches_of
 
@@ -88,13 +91,24 @@ class ChainShard:
 ENTRIES = 2**18  # of patches reconstructed at a time
 
 
+@estimator
 class NetworkReconstruction(LearnerInside):
     """A learned dictionary of patches that reconstructs networks."""
 
-    alpha: float
-    chain: str
-    thin: int
-    motif_: Motif
+    motif: object = "path:21"
+    n_components: int = 25
+    _: KW_ONLY
+    alpha: float = 0.0
+    chain: str = "pivot"
+    schedule: ScheduleChoice = "power"
+    n_batches: int = 100
+    batch_size: int = 1000
+    thin: int = 1
+    random_state: RandomSource = None
+
+    learner_: OnlineNMF = field(init=False)
+    motif_: Motif = field(init=False)
+    position_: NDArray | None = field(init=False)
 
     def reconstruct(
         self, network: object, *, n_steps: int = 100_000, random_state: RandomSource = 0

@@ -22,7 +22,6 @@ SETTLING_ROWS = 4096  # rows that are coded at a time in a round
 class Settling(Fitting):
     """The public methods that go on in rounds over all rows, until one gains next to nothing."""
 
-    _learner: Learner
     _updated_learner: Callable[[], Learner]
     _current: Callable[[], Learner]
     _learn_scale: Callable[..., None]

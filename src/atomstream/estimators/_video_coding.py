@@ -1,28 +1,46 @@
 """Videos coded and decoded by a dictionary of their frames or of the courses of their pixels."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, field
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import counted
+from atomstream.base import RandomSource, counted
 from atomstream.estimators._calls import blame
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LearnerInside
+from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
+from atomstream.estimators.nmf import OnlineNMF
+from atomstream.estimators.registry import ScheduleChoice, Start
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
 CODED_AT_ONCE = 256  # frames, or pixels, coded at a time
 
 
+@estimator
 class VideoCoding(LearnerInside):
     """A learned dictionary of a video that codes videos and reconstructs them."""
 
-    mode: str
-    grey: bool
-    nonnegative: bool
-    frame_shape_: tuple[int, ...]
-    _mode: str
+    n_components: int = 8
+    _: KW_ONLY
+    mode: str = "frames"
+    alpha: float = 0.0
+    nonnegative: bool = True
+    schedule: ScheduleChoice = "power"
+    init: Start = "auto"
+    snapshots: Sequence[int] = ()
+    grey: bool = False
+    batch_size: int | None = None
+    n_epochs: int | None = None
+    random_state: RandomSource = None
+
+    learner_: OnlineNMF | OnlineDictionaryLearning = field(init=False)
+    frame_shape_: tuple[int, ...] = field(init=False)
+    settled_: bool = field(init=False)
+    _mode: str = field(init=False)
 
     def transform(self, video: object) -> NDArray:
         """Return how much each atom is in each frame, or in each pixel.

@@ -3,21 +3,19 @@
 import warnings
 from collections.abc import Generator
 from copy import deepcopy
-from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource, check_count, counted
+from atomstream.base import check_count, counted
 from atomstream.base.fields import array, count, part
 from atomstream.cluster.rounds import Rounds
 from atomstream.domains.networks import Motif, Network
 from atomstream.domains.networks.edge_means import distinct
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction
-from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._network_reconstruction import (
     ChainShard,
@@ -26,7 +24,6 @@ from atomstream.estimators._network_reconstruction import (
 )
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.estimators.registry import ScheduleChoice
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import patches_of
 from atomstream.samplers.glauber import is_copy
@@ -36,7 +33,6 @@ MAX_ATOM_SHARE = 1 / 3
 NOTED = 64  # steps at which the usage of the atoms is kept
 
 
-@estimator
 class NetworkDictionary(NetworkReconstruction):
     r"""A dictionary of the k x k patches that a network shows on copies of a motif.
 
@@ -117,21 +113,6 @@ class NetworkDictionary(NetworkReconstruction):
         *(LEARNER, part("motif_", Motif), array("position_", "k", np.int64, optional=True)),
         *(part("_rng", np.random.Generator), array("_totals", "n r"), count("_spacing", 1)),
     )
-
-    learner_: OnlineNMF = field(init=False)
-    motif_: Motif = field(init=False)
-    position_: NDArray | None = field(init=False)
-
-    motif: object = "path:21"
-    n_components: int = 25
-    _: KW_ONLY
-    alpha: float = 0.0
-    chain: str = "pivot"
-    schedule: ScheduleChoice = "power"
-    n_batches: int = 100
-    batch_size: int = 1000
-    thin: int = 1
-    random_state: RandomSource = None
 
     # -- learning
 

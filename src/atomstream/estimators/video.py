@@ -1,27 +1,21 @@
 """Videos through a dictionary: frames as samples, or pixels as samples."""
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, field
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource
 from atomstream.base.fields import array, count, each, one_of
 from atomstream.coders import Auto
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction
-from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._validation import check_size
 from atomstream.estimators._video_coding import VideoCoding, in_batches
-from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
-from atomstream.estimators.nmf import OnlineNMF
-from atomstream.estimators.registry import ScheduleChoice, Start
 from atomstream.io.video import as_array, as_frames, n_frames_of, opened, pixel_courses
 
 BATCH = {"frames": 1, "pixels": 256}
@@ -32,7 +26,6 @@ SETTLED = 1e-3  # stationarity at which such passes end
 EXACT = Auto(tol=1e-3)  # rough codes keep the dictionary from settling
 
 
-@estimator
 class VideoDictionary(VideoCoding):
     """A dictionary of the frames of a video, or of the courses of its pixels.
 
@@ -124,23 +117,6 @@ class VideoDictionary(VideoCoding):
     )
     # For videos with negative values: relative changes are mostly learned to find cells.
     SIGNED = "say nonnegative=False; to find cells in relative changes, clip them at 0"
-
-    learner_: OnlineNMF | OnlineDictionaryLearning = field(init=False)
-    frame_shape_: tuple[int, ...] = field(init=False)
-    settled_: bool = field(init=False)
-
-    n_components: int = 8
-    _: KW_ONLY
-    mode: str = "frames"
-    alpha: float = 0.0
-    nonnegative: bool = True
-    schedule: ScheduleChoice = "power"
-    init: Start = "auto"
-    snapshots: Sequence[int] = ()
-    grey: bool = False
-    batch_size: int | None = None
-    n_epochs: int | None = None
-    random_state: RandomSource = None
 
     # -- learning
 
