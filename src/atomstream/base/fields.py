@@ -4,8 +4,6 @@ A class lists its fields once, in ``SAVED`` (a model in ``LEARNED``). The codec 
 `check_saved` refuses a file in which one of them is of another kind, size or range.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A dictionary that also predicts: rows, and a linear head on the codes."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

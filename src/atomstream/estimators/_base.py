@@ -1,7 +1,5 @@
 """The body of the dictionary estimators: settings, data into batches, learning."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """Labels as people give them, and as tables of one column an output, NaN where a row has none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

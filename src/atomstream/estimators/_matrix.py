@@ -1,7 +1,5 @@
 """The algorithm that the parameters of both matrix estimators stand for."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """What a dictionary with a head predicts, how well, and its coefficients."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Online nonnegative matrix factorization under any divergence."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Online dictionaries whose codes predict labels."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 

@@ -3,8 +3,6 @@
 No class is looked up by a name from a file anywhere else.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import is_dataclass
 from importlib import import_module

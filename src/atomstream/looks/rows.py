@@ -1,7 +1,5 @@
 """Dictionaries of rows: atoms as patches, bars or curves, and rows held out."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Targets are tables of one row a sample and one column an output; a score is a li
 code.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

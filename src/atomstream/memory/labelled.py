@@ -1,7 +1,5 @@
 """Averages of the squared loss, and of what labels add to it through the codes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 

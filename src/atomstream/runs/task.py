@@ -1,7 +1,5 @@
 """Kinds of runs: a `Task` opens inputs and learns from them; what checkpoints keep of it."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Minimise the quadratic surrogate over one atom at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

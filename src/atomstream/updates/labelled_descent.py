@@ -1,7 +1,5 @@
 """Sweep over the atoms of a dictionary that also predicts, and solve for its head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Settings of runs on rows of numbers, and of those that are cut into rounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Runs that compare numbers of atoms by many replicates of each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

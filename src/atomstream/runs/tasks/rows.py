@@ -1,7 +1,5 @@
 """Runs on rows of numbers: tables, arrays, patches of images, lines on standard input."""
 
-from __future__ import annotations
-
 import logging
 import re
 import warnings

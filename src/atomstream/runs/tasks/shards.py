@@ -1,7 +1,5 @@
 """Runs on rows in rounds over shards, for as many workers as an engine has."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar

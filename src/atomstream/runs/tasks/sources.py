@@ -1,7 +1,5 @@
 """Runs on concentrations with uncertainties: factors, how often they return, their ranges."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
