@@ -100,6 +100,7 @@ def assert_same_memory(one, other, rtol):
         assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(), err_msg=field)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 def test_law_1_cutting_elsewhere_gives_the_same_memory(name):
     X = data()
@@ -134,6 +135,7 @@ def test_law_1_a_batch_without_mass_is_no_step(name):
     assert_array_equal(model.memory_.gram, before.memory_.gram)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("schedule", [Harmonic(), Power(3), Polynomial(0.75), Constant(0.2)])
 def test_law_2_an_update_never_raises_the_surrogate(name, schedule):
     X = data(300)
@@ -180,6 +182,7 @@ CALLS = ["fit", "partial_fit", "fit_stream", "transform", "score"]
 
 
 # `fit` starts anew: another number of features is no bad input there.
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "call"), [(k, c) for k in BAD for c in CALLS if (k, c) != ("features", "fit")]
@@ -217,6 +220,7 @@ def test_law_3_a_step_that_raises_while_coding_or_measuring_changes_nothing(name
     assert vars(model.clock_) == vars(before.clock_)
 
 
+@pytest.mark.cover(2)
 def test_law_4_a_copy_goes_on_to_the_bit(name):
     X = data(200)
     model = make(name).fit(X[:100])
@@ -239,6 +243,7 @@ def test_law_5_a_code_does_not_depend_on_its_companions(name, alpha):
     assert_allclose(together, alone, atol=1e-10)
 
 
+@pytest.mark.cover(2)
 def test_law_5_in_float32_every_code_is_within_its_residual_in_any_company(name):
     X = data(dtype=np.float32)
     model = make(name).fit(X)
@@ -282,7 +287,7 @@ def test_law_6_sparse_is_dense(name, convert, wide):
     assert_allclose(sparse.stationarity(S), dense.stationarity(X), rtol=slack * 1e-5, atol=1e-8)
 
 
-@pytest.mark.cover(2)
+@pytest.mark.cover(3)
 @pytest.mark.slow
 def test_law_6_float32_stays_float32_and_near_float64(name):
     # On 160 rows l2 has minima far apart, and float32 may end in another one.
@@ -346,6 +351,7 @@ def test_law_9_measure_is_pure(name):
     assert_array_equal(state.dictionary.atoms(), model.components_)
 
 
+@pytest.mark.cover(2)
 def test_law_9_memories_merge_only_under_harmonic(name):
     X = data(120)
     model = make(name).fit(X)
@@ -373,6 +379,7 @@ def test_fit_is_partial_fit_in_the_same_order(name):
     assert_array_equal(whole.components_, streamed.components_)
 
 
+@pytest.mark.cover(2)
 def test_one_full_batch_is_the_offline_alternation(name):
     """With weight 1 on the whole data, a step is one round of offline alternating minimisation."""
     X = data(80)

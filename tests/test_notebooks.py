@@ -13,6 +13,7 @@ from atomstream import OnlineNMF, TopicModel
 WITH_ATOMS = sorted(set(ZOO) - {"colours", "walks"})
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", WITH_ATOMS)
 @pytest.mark.filterwarnings("ignore")
 def test_every_model_with_atoms_has_a_plot_and_thumbnails(name):

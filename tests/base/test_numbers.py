@@ -215,6 +215,7 @@ OF_ANY_SIZE = {
 }
 
 
+@pytest.mark.cover(2)
 @pytest.mark.filterwarnings("ignore:The largest entry of X")
 @pytest.mark.parametrize("scale", [1e-100, 1e-40, 1e-30, 1e30, 1e100, 1e120])
 @pytest.mark.parametrize("name", OF_ANY_SIZE)

@@ -110,6 +110,7 @@ def enumerate_supports(X, atoms, penalty):
     return best
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @given(problem=coding_problems())
 @pytest.mark.parametrize("penalty", POLYHEDRAL, ids=repr)
@@ -168,6 +169,7 @@ def test_nonnegative_least_squares_agrees_with_scipy(shape, signed):
     assert_allclose(ours, exact, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("penalty", INTERVALS, ids=repr)
 def test_intervals_agree_with_an_interior_point_method(penalty):
@@ -551,6 +553,7 @@ def test_row_products_do_not_depend_on_companions():
         assert_allclose(apart, together, rtol=1e-14)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("coder", CODERS, ids=repr)
 @pytest.mark.parametrize("penalty", [Nonnegative(l1=0.1), Simplex()], ids=repr)
 def test_permuting_atoms_permutes_codes(coder, penalty):

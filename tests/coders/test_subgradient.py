@@ -121,6 +121,7 @@ def test_every_rule_finds_nearly_the_best_codes(loss, rule, room):
         room.ratio((value - 1e-6) / best, at_most=1.03)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("unit", ["curvature", "printed"])
 @pytest.mark.parametrize(("a", "b"), [(5.0, 50.0), (500.0, 50.0)])
 @pytest.mark.parametrize("name", ["kl", "huber:2", "l2"])

@@ -209,6 +209,7 @@ def learn(kind, schedule):
 KINDS = ("nmf", "stream", "known", "signed", "convex", "tensor", "network", "series", "topics")
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("kind", [*KINDS, "video"])
 def test_every_model_says_which_condition_a_schedule_breaks(kind):
     with warnings.catch_warnings(record=True) as found:

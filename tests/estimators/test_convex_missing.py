@@ -105,6 +105,7 @@ def test_the_objective_of_a_batch_counts_observed_entries():
         assert learned.batch_objective_ == pytest.approx(value, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("assignment", ["code", "random", "pooled", "labels"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_invariants_after_each_batch(assignment, dtype):

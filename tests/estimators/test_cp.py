@@ -538,6 +538,7 @@ def test_labelled_data_give_labelled_loadings(tmp_path):
         model().fit(X).labelled_loadings()
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", [0, 1, 2, -1])
 def test_one_tensor_is_factorized_by_slices_of_any_mode(mode, tmp_path, room):

@@ -45,6 +45,7 @@ EXTRA = [
 
 @pytest.mark.filterwarnings("ignore::atomstream.NotConvergedWarning")
 # These checks hand frames to one call and arrays to the next on purpose.
+@pytest.mark.cover(2)
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize("name", EXTRA)

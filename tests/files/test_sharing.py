@@ -45,6 +45,7 @@ COPIES = {
 }
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("way", COPIES)
 @pytest.mark.parametrize("kind", ZOO)
 def test_copies_do_the_same(kind, way, fitted, expected, tmp_path):

@@ -65,6 +65,7 @@ PICTURES = {
 }
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_number_in_a_picture_is_the_place_in_components(name):
     make, draw = PICTURES[name]

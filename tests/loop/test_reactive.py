@@ -62,6 +62,7 @@ def test_without_a_change_it_takes_over_next_to_never(room):
     room.error(model._learner.reactive.n_taken, at_most=4)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize(
     "model",
     [

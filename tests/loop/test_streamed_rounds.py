@@ -124,6 +124,7 @@ CASES = {
 }
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("case", CASES)
 def test_rounds_lower_the_objective_and_end(case):
     kind, params = CASES[case]

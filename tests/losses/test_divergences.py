@@ -77,6 +77,7 @@ def test_a_power_step_never_raises_the_loss(loss, penalty):
         codes = after
 
 
+@pytest.mark.cover(2)
 @parametrize
 @pytest.mark.parametrize("penalty", [Simplex(), Simplex(2.0), NonnegativeBall()])
 def test_a_power_step_on_coupled_rows_never_raises_the_loss_and_stays_inside(loss, penalty):
@@ -203,6 +204,7 @@ def test_sparse_counts_never_become_dense():
     assert peak < 40e6
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("loss", ["kl", "is", "huber:0.5", "l2", "beta:1.5"])
 def test_missing_entries_are_not_looked_at(loss, room):
     X = positive(80, 8)

@@ -38,6 +38,7 @@ def candidates(penalty, n=41):
     return points[np.isfinite(penalty.value(points))]
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @parametrize
 @pytest.mark.parametrize("step", [0.0, 0.7, 3.0])

@@ -286,6 +286,7 @@ def test_models_that_cannot_weigh_entries_say_so(model):
 LOSSES = ["kl", "huber", "hellinger", Beta(1.5)]
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_weights_of_zero_and_one_are_a_mask_under_other_losses(loss):
     X, mask = data()

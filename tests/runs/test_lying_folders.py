@@ -64,6 +64,7 @@ def test_notes_of_other_kinds_are_refused(folder, capsys, name):
     assert n_refused > 6 * len(notes)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", ["rows-nmf-unfinished", "series-forecast", "walk-trips"])
 @pytest.mark.parametrize("verb", ["inspect", "resume"])
 def test_missing_notes_never_end_in_a_traceback(folder, capsys, name, verb):

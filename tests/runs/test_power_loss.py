@@ -204,6 +204,7 @@ def test_every_state_that_a_power_loss_leaves_is_a_run(tmp_path, models, links):
     assert n_states > 150
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("error", [errno.EIO, errno.ENOSPC], ids=["EIO", "ENOSPC"])
 @pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
 def test_every_call_may_fail(tmp_path, models, links, error):

@@ -147,6 +147,7 @@ def stopped_at_every_checkpoint(settings, path):
     raise AssertionError("the run does not end")
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "coo.npz", "x.nc"])
 def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, name, tmp_path):
     settings = TensorSettings(

@@ -133,6 +133,7 @@ def stopped_at_every_checkpoint(settings, path):
     raise AssertionError("the run does not end")
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("name", ["v.npy", "v.npz", "images", "v.tif", "v.gif"])
 @pytest.mark.parametrize("mode", ["frames", "pixels"])
 def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, name, mode, tmp_path):

@@ -73,7 +73,7 @@ def test_glauber_moves_are_in_detailed_balance_with_the_law_of_all_copies(networ
 @pytest.mark.parametrize("motif", MOTIFS)
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("dense", [0.0, 2.0], ids=["as a matrix", "as lists"])
-@pytest.mark.cover(2)
+@pytest.mark.cover(4)
 def test_runs_make_the_moves_that_are_said(network, motif, dense, monkeypatch):
     """Chi-square on the moves from one copy, within 4 deviations."""
     monkeypatch.setattr(glauber, "DENSE", dense)

@@ -12,6 +12,7 @@ def start(m, r, seed=0):
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((2 * m, r)))[0]
 
 
+@pytest.mark.cover(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "r", "n"), [(12, 3, 10_000), (7, 1, 3000), (60, 10, 5_000)])
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def alarms(values, **settings):
     return [t for t, value in enumerate(values.tolist()) if detector.update(value)]
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize("law", LAWS)
 def test_false_alarms_are_as_rare_as_was_asked_for(law, room):
     # 60 are expected, give or take 16 by chance; what is learned of the law costs the rest.
@@ -95,6 +96,7 @@ def test_a_detector_goes_on_from_its_state_and_from_that_of_earlier_releases():
         second.state = (1.0, 2.0)
 
 
+@pytest.mark.cover(2)
 @pytest.mark.parametrize(
     ("law", "size", "slow"),
     [("normal", 1.0, 30), ("skewed", 1.0, 30), ("heavy tails", 1.0, 30), ("dependent", 1.0, 100)],
