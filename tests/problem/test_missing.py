@@ -294,8 +294,10 @@ def test_rows_that_determine_nothing_are_said_so():
         UserWarning, match="3 of 60 rows have fewer observed entries than the 5 atoms"
     ):
         model.impute(X)
-    with pytest.warns(DataWarning, match="5 atoms: nothing determines their codes; set ridge"):
+    sentence = "5 atoms: nothing determines their codes; set ridge"
+    with pytest.warns(DataWarning, match=sentence) as told:
         model.transform(X)
+    assert [each.filename for each in told] == [__file__]  # where the user called
     model.transform(X[3:])
     weights = np.full(X[3:].shape, 0.01)  # that are low are observed all the same
     weights[:, 0] = 1

@@ -34,6 +34,20 @@ def test_every_model_has_a_report(name, tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_the_command_says_that_nothing_determines_codes_of_rows_with_few_entries(tmp_path, capsys):
+    rows = X.copy()
+    rows[::2, 2:] = np.nan
+    np.save(tmp_path / "rows.npy", rows)
+    learn = ["learn", str(tmp_path / "rows.npy"), "--missing", "--atoms", "4"]
+    assert main([*learn, "--out", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    assert main(["report", str(tmp_path / "run")]) == 0
+    told = capsys.readouterr().err
+    assert re.search("^Warning: .* rows have fewer observed entries than the 4 atoms", told, re.M)
+    assert told.count("nothing determines their codes") == 1
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_it_is_the_report_of_the_command(tmp_path):
     model = OnlineNMF(3, random_state=0).fit(X)
     save(model, tmp_path / "model.atoms")

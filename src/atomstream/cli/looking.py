@@ -118,7 +118,7 @@ def inspect(run: Path, as_json: bool) -> int:
     """Show on one screen what RUN has learned, from which inputs, and how far it is."""
     record = open_record(run)
     look = look_of(record.model, record.task)
-    with making_sense(run):
+    with making_sense(run), forward_warnings(warn):
         # Ten rows fit on a screen together with the facts.
         figures, table = look.quality(record), edited_table(record, 10)
         facts = {} if as_json else look.facts(record)
@@ -196,7 +196,7 @@ def report(run: Path, as_json: bool) -> int:
     """Write RUN/report.html, one page with all pictures inside, and the pictures as PNG and SVG."""
     _check_plots()
     record = open_record(run)
-    with making_sense(run):
+    with making_sense(run), forward_warnings(warn):
         lives = lives_of(record.history, record.notes)
         page = write_page(record, record.results, _subject(record))
     # Needs at least two snapshots, which a short run has not.
@@ -212,7 +212,7 @@ def plot(run: Path, as_json: bool) -> int:
     """Write the pictures of RUN as PNG and SVG into RUN/figures."""
     _check_plots()
     record = open_record(run)
-    with making_sense(run):
+    with making_sense(run), forward_warnings(warn):
         sections = sections_of(record)
     written = write_figures(record.results, sections)
     return print_facts({"figures": [str(path) for path in written]}, as_json)
@@ -230,7 +230,7 @@ def edit(run: Path, edits: Path, as_json: bool) -> int:
     rejected atoms are left out of both, hidden ones of tables. A new list replaces the one before.
     """
     record = open_record(run)
-    with making_sense(run):
+    with making_sense(run), forward_warnings(warn):
         found = read_edits(edits, n_atoms_of(record))
     identity = record.notes.get("run", "")
     # A list made by hand has no run and no step, and is taken as meant.

@@ -175,7 +175,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         for block in given:
             batch = self._batch(block, **beside)
             if sentence := self._undetermined(batch, "their codes"):
-                warnings.warn(sentence, DataWarning, stacklevel=3)
+                warnings.warn(sentence, DataWarning, stacklevel=4)  # scikit-learn wraps it
             parts.append(form(self._encode(batch, gap).values))
         if len(parts) > 1:
             return sp.csr_array(sp.vstack(parts)) if sparse_output else np.concatenate(parts)
