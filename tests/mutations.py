@@ -6,6 +6,7 @@ must fail in the copy, and by its bound, not by an error. Run it with `make test
 with parts of names of tests as arguments. Texts occur once in the package, wherever that is.
 """
 
+import functools
 import os
 import shutil
 import subprocess
@@ -203,16 +204,21 @@ MUTATIONS = [
 # fmt: on
 
 
-def holders(text, package=PACKAGE):
+@functools.cache
+def _sources(folder, pattern="*.py"):
+    """Return the text of every module below a folder, which is read once."""
+    return {path: path.read_text("utf-8") for path in sorted(folder.rglob(pattern))}
+
+
+def holders(text):
     """Return the modules in which a text occurs, each as often as it occurs there."""
-    modules = sorted(package.rglob("*.py"))
-    return [path for path in modules for _ in range(path.read_text("utf-8").count(text))]
+    return [path for path, source in _sources(PACKAGE).items() for _ in range(source.count(text))]
 
 
 def module_of(test):
     """Return the module of a test; its name, without parameters, stands once in the suite."""
     start = f"\ndef {test.partition('[')[0]}("
-    (module,) = (path for path in TESTS.rglob("test_*.py") if start in path.read_text("utf-8"))
+    (module,) = (path for path, text in _sources(TESTS, "test_*.py").items() if start in text)
     return module
 
 
@@ -220,7 +226,7 @@ def survives(test, text, replacement):
     """Return why a test does not fail by its bound in a copy with the fault; empty if it does."""
     with tempfile.TemporaryDirectory() as folder:
         package = Path(shutil.copytree(PACKAGE, Path(folder) / "atomstream"))
-        (module,) = holders(text, package)
+        module = package / holders(text)[0].relative_to(PACKAGE)
         module.write_text(module.read_text("utf-8").replace(text, replacement), "utf-8")
         done = subprocess.run(
             [

@@ -46,12 +46,20 @@ def trees():
     }
 
 
+@functools.cache
+def all_calls():
+    """Every call in the package: its module, what is called, and the call."""
+    return [
+        (module, ast.unparse(node.func), node)
+        for module, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    ]
+
+
 def calls(*names):
     """Yield the module and the call of every call of a function of one of these names."""
-    for module, tree in trees().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in names:
-                yield module, node
+    yield from ((module, call) for module, called, call in all_calls() if called in names)
 
 
 # -- warnings

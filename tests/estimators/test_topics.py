@@ -346,10 +346,10 @@ def test_memory_does_not_grow_on_an_endless_stream():
     endless = documents()
     model.fit_stream(endless, n_batches=3)
     tracemalloc.start()
-    model.fit_stream(endless, n_batches=40)  # libraries and caches fill
+    model.fit_stream(endless, n_batches=25)  # libraries and caches fill
     tracemalloc.reset_peak()
     held, _ = tracemalloc.get_traced_memory()
-    model.fit_stream(endless, n_batches=40)
+    model.fit_stream(endless, n_batches=25)
     after, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert after - held < 100_000
