@@ -46,7 +46,7 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("kind", LABELS)
-def test_slopes_of_label_losses_match_finite_differences(kind):
+def test_slopes_and_curvatures_of_label_losses_match_finite_differences(kind):
     rng = np.random.default_rng(0)
     scores, targets = rng.normal(size=(6, 3)), TARGETS["classes"](rng.integers(3, size=6))
     loss, step = LABELS[kind], 1e-6
@@ -54,6 +54,10 @@ def test_slopes_of_label_losses_match_finite_differences(kind):
         move = step * np.eye(3)[output]
         change = loss.value(scores + move, targets) - loss.value(scores - move, targets)
         assert np.allclose(change / (2 * step), loss.slope(scores, targets)[:, output], atol=1e-8)
+        turn = loss.slope(scores + move, targets) - loss.slope(scores - move, targets)
+        d, r = loss.hessian(scores, targets)
+        column = d * np.eye(3)[output] - r * r[:, [output]]
+        assert np.allclose(turn / (2 * step), column, atol=1e-8)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
@@ -100,9 +104,11 @@ def test_the_head_that_fit_ends_with_is_the_optimum_on_the_codes(kind):
     X, y = rows()
     model = SupervisedDictionary(4, labels=kind, shrinkage=1e-9, n_epochs=3, random_state=0)
     codes = model.fit(X, y).transform(X)
-    if kind == "classes":
-        twin = LogisticRegression(C=1e7, max_iter=10_000, tol=1e-8).fit(codes, y)
-        assert np.abs(model.predict_proba(X) - twin.predict_proba(codes)).max() < 0.02
+    if kind == "classes":  # under its penalty, which scikit-learn has in other units
+        model = SupervisedDictionary(4, shrinkage=0.01, n_epochs=3, random_state=0).fit(X, y)
+        codes = model.transform(X) / np.sqrt(model.memory_.gram.diagonal())
+        twin = LogisticRegression(C=1 / (0.01 * len(X)), max_iter=10_000, tol=1e-8).fit(codes, y)
+        assert np.abs(model.predict_proba(X) - twin.predict_proba(codes)).max() < 1e-3
     elif kind == "numbers":
         inputs = np.column_stack([codes, np.ones(len(codes))])
         twin = inputs @ np.linalg.lstsq(inputs, y.astype(float), rcond=None)[0]
@@ -198,29 +204,20 @@ def mean_objective(flat, X, told, n_atoms, unit, shrinkage):
     return plain + unit * (loss + 0.5 * held @ (head**2).sum(axis=1))
 
 
-def test_the_end_is_near_the_batch_optimum_of_a_tiny_problem(room):
-    """From the end of the stream a batch minimiser gains little, from the plain atoms far more."""
+def test_the_end_is_that_of_a_batch_minimiser_of_a_tiny_problem(room):
+    """Powell's method from atoms without labels, on codes that are exact: it gains no more."""
     X, y = rows(40, d=4, n_classes=2)
-    told, weight, shrinkage = np.eye(2)[y], 1.0, 0.05
-    unit = weight * 0.5 * (X**2).sum(axis=1).mean()
-    settings = {"shrinkage": shrinkage, "random_state": 0, "n_epochs": 400}
-    ends = {}
-    for name, each in (("ours", weight), ("plain", 0.0)):
-        model = SupervisedDictionary(2, weight=each, **settings).fit(X, y)
+    told, weight, shrinkage = np.eye(2)[y], 0.3, 0.05
+    unit, ends = weight * 0.5 * (X**2).sum(axis=1).mean(), []
+    for each in (weight, 0.0):
+        model = SupervisedDictionary(
+            2, weight=each, shrinkage=shrinkage, n_epochs=200, random_state=0
+        ).fit(X, y)
         start = np.concatenate([model.components_.ravel(), model.state_.dictionary.head.ravel()])
-        ends[name] = mean_objective(start, X, told, 2, unit, shrinkage), start
-    best = min(
-        minimize(
-            mean_objective,
-            start,
-            (X, told, 2, unit, shrinkage),
-            method="Powell",
-            options={"maxiter": 40},
-        ).fun
-        for _, start in ends.values()
-    )
-    gained = (ends["plain"][0] - ends["ours"][0]) / (ends["plain"][0] - best)
-    room.share(gained, at_least=0.6)
+        ends.append(mean_objective(start, X, told, 2, unit, shrinkage))
+    settings = {"method": "Powell", "options": {"maxiter": 40}}
+    best = minimize(mean_objective, start, (X, told, 2, unit, shrinkage), **settings).fun
+    room.share((ends[1] - ends[0]) / (ends[1] - best), at_least=0.6)
 
 
 def test_labels_move_atoms_to_predict_better(room, seeds):

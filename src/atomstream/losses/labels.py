@@ -34,6 +34,10 @@ class LabelLoss(ABC):
         Of counts, which have none, of one whose minimum is no further than the label.
         """
 
+    def hessian(self, scores: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
+        """Return d and r, (n_samples, n_outputs): the second derivative is diag(d) - r'r."""
+        return np.ones_like(scores), np.zeros_like(scores)
+
     @abstractmethod
     def mean(self, scores: NDArray) -> NDArray:
         """Return what is expected of the targets at these scores, (n_samples, n_outputs)."""
@@ -68,6 +72,11 @@ class Logistic(LabelLoss):
             np.where(own < two[:, 1], two[:, 1] - own, two[:, 1] - two[:, 0]), MIN_DIFFERENCE
         )
         return np.asarray(targets.sum(axis=1) * np.tanh(m / 2) / m)
+
+    def hessian(self, scores: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the probabilities, by the weight of the row and by its root."""
+        whole, shares = targets.sum(axis=1, keepdims=True), softmax(scores, axis=1)
+        return whole * shares, np.sqrt(whole) * shares
 
     def mean(self, scores: NDArray) -> NDArray:
         """Return the probabilities of the classes."""
@@ -110,6 +119,10 @@ class Poisson(LabelLoss):
     def curvature(self, scores: NDArray, targets: NDArray) -> NDArray:
         """Return the larger one of mean and count: no step is then longer than one."""
         return np.asarray(np.maximum(self.mean(scores), targets).max(axis=1))
+
+    def hessian(self, scores: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the means."""
+        return self.mean(scores), np.zeros_like(scores)
 
     def mean(self, scores: NDArray) -> NDArray:
         """Return the means."""

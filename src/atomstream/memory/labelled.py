@@ -33,7 +33,7 @@ class LabelledDelta(GramDelta):
     pull : ndarray of shape (n_components, n_features)
         Gradient of the loss of the labels with respect to the atoms.
     bend : ndarray of shape (n_components,)
-        Its Gauss-Newton curvature along each atom, at most.
+        Its Gauss-Newton curvature along each atom.
     head_gram : ndarray of shape (n_inputs, n_inputs)
         Sum of weight times curvature times u'u, with u the code, the covariates and a one.
     head_cross : ndarray of shape (n_inputs, n_outputs)
@@ -121,9 +121,9 @@ class LabelledSums(Statistics[LabelledDelta, LabelledAggregates]):
     .. math:: q^\top x - (q^\top h + h^\top q) D, \quad
               q_S = g_S (D_S D_S^\top + ridge\, I)^{-1}, \quad q = 0 \text{ elsewhere,}
 
-    in D. For a loss of a linear function of the code, with curvature c and coefficients C, the
-    Gauss-Newton curvature along atom j is :math:`c \sum_o h_j^2\, C_o^\top Q_o + Q_{jo}^2
-    |x - hD|^2`, with Q what q is for C in place of g.
+    in D. For a loss of the scores h C with the second derivative F, the Gauss-Newton curvature
+    along atom j is :math:`h_j^2\, tr(C^\top Q F) + Q_j F Q_j^\top |x - hD|^2`, with Q what q is
+    for C in place of g.
 
     Attributes
     ----------
@@ -155,7 +155,9 @@ class LabelledSums(Statistics[LabelledDelta, LabelledAggregates]):
         slope = w[:, None] * self.labels.slope(scores, targets)
         curvature = w * self.labels.curvature(scores, targets)
         error = 2 * objective.losses(part, h.astype(dictionary.dtype), dictionary)
-        q, bend = through_codes(h, slope, curvature, error, dictionary, objective.codes.l2)
+        bends = self.labels.hessian(scores, targets)
+        bends = w[:, None] * bends[0], np.sqrt(w)[:, None] * bends[1]
+        q, bend = through_codes(h, slope, bends, error, dictionary, objective.codes.l2)
         mixed = q.T @ h
         crossed = np.asarray((part.X.T @ q).T if sp.issparse(part.X) else q.T @ part.X)
         return LabelledDelta(
@@ -179,7 +181,7 @@ def labelled(batch: Batch) -> NDArray:
 def through_codes(
     h: NDArray,
     slope: NDArray,
-    curvature: NDArray,
+    bends: tuple[NDArray, NDArray],
     error: NDArray,
     dictionary: Predicting,
     ridge: float,
@@ -191,8 +193,10 @@ def through_codes(
     h : ndarray of shape (n_samples, n_components)
     slope : ndarray of shape (n_samples, n_outputs)
         Of the losses of labels in the scores.
-    curvature, error : ndarray of shape (n_samples,)
-        Of these losses; squared lengths of what codes leave unexplained.
+    bends : tuple of ndarray of shape (n_samples, n_outputs)
+        Their second derivatives, as `LabelLoss.hessian` returns them.
+    error : ndarray of shape (n_samples,)
+        Squared lengths of what codes leave unexplained.
     dictionary : Predicting
     ridge : float
         Of the penalty on the codes.
@@ -210,7 +214,10 @@ def through_codes(
         systems[:, diagonal, diagonal] += np.where(used, ridge, 1.0)
         solved = np.linalg.solve(systems, used[:, :, None] * head)
         q[rows] = np.einsum("nko,no->nk", solved, slope[rows])
-        reach = np.einsum("ko,nko->n", head, solved)
-        squares = h[rows] ** 2 * reach[:, None] + (solved**2).sum(axis=2) * error[rows, None]
-        bend += curvature[rows] @ squares
-    return q, bend
+        d, r = bends[0][rows], bends[1][rows]
+        along = np.einsum("nko,no->nk", solved, r)
+        reach = np.einsum("ko,nko,no->n", head, solved, d) - ((r @ head.T) * along).sum(axis=1)
+        across = np.einsum("nko,no->nk", solved**2, d) - along**2
+        bend += (h[rows] ** 2 * reach[:, None] + across * error[rows, None]).sum(axis=0)
+    # Differences, which rounding may leave below zero.
+    return q, np.maximum(bend, 0)
