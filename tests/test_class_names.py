@@ -62,7 +62,8 @@ STANDARD = [
     "Ranges", "SourcesLook", "SourcesSettings", "SourcesTask", "SpeciesTable", "Compared",
     "SignaturesLook", "SignaturesSettings", "SignaturesTask", "NumberFormat",
     "SupervisedDictionary", "LabelLoss", "Logistic", "Poisson", "SquaredError", "LabelledDelta",
-    "LabelledSums", "LabelledAggregates", "LabelledDescent", "LabelsLook", "PredictingFromCodes",
+    "LabelledSums", "LabelTerms", "LabelledAggregates", "LabelledDescent",
+    "LabelsLook", "PredictingFromCodes",
 ]
 # fmt: on
 

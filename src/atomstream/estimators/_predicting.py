@@ -158,5 +158,5 @@ class PredictingFromCodes(_OnlineMatrixFactorization):
     def label_loss_(self) -> float:
         """Mean loss of the labels in the memory, at the heads of their time."""
         check_is_fitted(self)
-        memory = self.memory_
-        return memory.label_loss / memory.labelled if memory.labelled else float("nan")
+        labels = self.memory_.labels
+        return labels.loss / labels.mass if labels.mass else float("nan")

@@ -39,6 +39,7 @@ VALUES = {
     "HebbianFactor": "atomstream.updates.hebbian",
     "HeadState": "atomstream.domains.series.head_state",
     "Hulls": "atomstream.dictionaries.hulls",
+    "LabelTerms": "atomstream.memory.labelled",
     "LabelledAggregates": "atomstream.memory.labelled",
     "LagCoefficients": "atomstream.domains.series.lag_regression",
     "Loadings": "atomstream.dictionaries.loadings",

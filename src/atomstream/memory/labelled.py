@@ -1,13 +1,13 @@
 """Averages of the squared loss, and of what labels add to it through the codes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, number
+from atomstream.base.fields import array, number, part
 from atomstream.coders import Codes
 from atomstream.dictionaries.predicting import Predicting
 from atomstream.losses import Loss
@@ -19,17 +19,15 @@ from atomstream.problem import Batch, Needs, Objective
 ENTRIES = 1 << 22  # of the systems of equations that are solved at a time
 RIDGE = 1e-6  # of the mean squared length of the atoms, where atoms in use are alike
 
-NAMES = ("labelled", "label_loss", "pull", "bend", "head_gram", "head_cross")
 
-
-@dataclass(frozen=True, kw_only=True)
-class LabelledDelta(GramDelta):
-    """Sums over the samples of a batch, as of the squared loss, and over those with a label.
+@dataclass(frozen=True)
+class LabelTerms:
+    """Sums over samples with a label, each with its weight; averages of them in a memory.
 
     Attributes
     ----------
-    labelled, label_loss : float
-        Sum of the weights of the samples with a label, and of weights times losses of labels.
+    mass, loss : float
+        Sum of the weights, and of weights times losses of labels.
     pull : ndarray of shape (n_components, n_features)
         Gradient of the loss of the labels with respect to the atoms.
     bend : ndarray of shape (n_components,)
@@ -40,74 +38,88 @@ class LabelledDelta(GramDelta):
         Sum of weight times u'(curvature times scores - slopes).
     """
 
-    labelled: float
-    label_loss: float
+    mass: float
+    loss: float
     pull: NDArray
     bend: NDArray
     head_gram: NDArray
     head_cross: NDArray
 
+    SAVED: ClassVar = (
+        *(number("mass", at_least=0), number("loss", finite=True), array("pull", "r d")),
+        *(array("bend", "r", at_least=0), array("head_gram", "p p"), array("head_cross", "p o")),
+    )
 
-class LabelledAggregates(Aggregates):
-    """Averages of the squared loss, and of the sums of `LabelledDelta`, by the same weights.
+    @classmethod
+    def none(cls, n_components: int, n_features: int) -> Self:
+        """Return sums of nothing; heads are a single 0, which any number of inputs adds to."""
+        rows, head = (n_components, n_features), np.zeros((1, 1))
+        return cls(0.0, 0.0, np.zeros(rows), np.zeros(n_components), head, head)
+
+    def blend(self, keep: float, other: Self, share: float) -> Self:
+        """Return the sum of both, each by its factor."""
+        mine, theirs = vars(self), vars(other)
+        return type(self)(**{name: keep * mine[name] + share * theirs[name] for name in mine})
+
+    def __add__(self, other: Self) -> Self:
+        return self.blend(1.0, other, 1.0)
+
+    def rescaled(self, scale: NDArray) -> Self:
+        """Return what past coefficients of each atom times its scale would have given."""
+        inputs = np.concatenate([scale, np.ones(len(self.head_gram) - len(scale))])
+        # An atom over its scale has codes times it: slopes and curvatures in the atom grow alike.
+        return type(self)(
+            *(self.mass, self.loss, self.pull * scale[:, None], self.bend * scale**2),
+            *(self.head_gram * inputs * inputs[:, None], self.head_cross * inputs[:, None]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledDelta(GramDelta):
+    """Sums over the samples of a batch, as of the squared loss, and those of labels.
 
     Attributes
     ----------
-    labelled : float
-        Average share of samples with a label; means over these are averages over it.
-    label_loss, pull, bend, head_gram, head_cross
-        As in `LabelledDelta`; the two last ones are 0 before a batch has come.
+    labels : LabelTerms
     """
 
-    SAVED: ClassVar[Any] = (
-        *Aggregates.SAVED,
-        *(number("labelled", at_least=0), number("label_loss", finite=True)),
-        *(array("pull", "r d"), array("bend", "r", at_least=0)),
-        *(array("head_gram", "p p"), array("head_cross", "p o")),
-    )
-    labelled: float
-    label_loss: float
-    pull: NDArray
-    bend: NDArray
-    head_gram: NDArray
-    head_cross: NDArray
+    labels: LabelTerms
+
+
+class LabelledAggregates(Aggregates):
+    """Averages of the squared loss, and of the sums of labels by the same weights.
+
+    Attributes
+    ----------
+    labels : LabelTerms
+        Their ``mass`` is the share of samples with a label: means over these are averages over it.
+    """
+
+    SAVED: ClassVar[Any] = (*Aggregates.SAVED, part("labels", LabelTerms))
 
     def __init__(self, n_components: int, n_features: int) -> None:
         super().__init__(n_components, n_features)
-        self.labelled = self.label_loss = 0.0
-        self.pull, self.bend = np.zeros((n_components, n_features)), np.zeros(n_components)
-        self.head_gram = self.head_cross = np.zeros((1, 1))
+        self.labels = LabelTerms.none(n_components, n_features)
 
     def absorb(self, delta: Any, weight: float) -> None:
         """Move every average towards the batch's by its weight."""
         super().absorb(delta, weight)
-        self._blend(delta, 1 - weight, weight / delta.mass)
+        self.labels = self.labels.blend(1 - weight, delta.labels, weight / delta.mass)
 
     def merge(self, other: Self, share: float) -> None:
         """Move every average towards another memory's by its share of the mass."""
         super().merge(other, share)
-        self._blend(other, 1 - share, share)
-
-    def _blend(self, other: Any, keep: float, share: float) -> None:
-        # Before the first batch heads are a single 0, which any number of inputs adds to.
-        vars(self).update({n: keep * getattr(self, n) + share * getattr(other, n) for n in NAMES})
+        self.labels = self.labels.blend(1 - share, other.labels, share)
 
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
         super().rescale(scale)
-        inputs = np.concatenate([scale, np.ones(len(self.head_gram) - len(scale))])
-        # An atom over its scale has codes times it: slopes and curvatures in the atom grow alike.
-        vars(self).update(
-            pull=self.pull * scale[:, None],
-            bend=self.bend * scale**2,
-            head_gram=self.head_gram * inputs * inputs[:, None],
-            head_cross=self.head_cross * inputs[:, None],
-        )
+        self.labels = self.labels.rescaled(scale)
 
     def rescale_features(self, scale: NDArray, energy: NDArray) -> None:
         """Multiply every feature of the past by its number, where the codes stay as they are."""
         super().rescale_features(scale, energy)
-        self.pull = self.pull * scale
+        self.labels = replace(self.labels, pull=self.labels.pull * scale)
 
 
 @dataclass(frozen=True)
@@ -148,27 +160,27 @@ class LabelledSums(Statistics[LabelledDelta, LabelledAggregates]):
         """Return what the batch adds."""
         plain = GramSums().measure(batch, codes, dictionary, objective)
         places = labelled(batch)
-        part, h = batch.of(places), codes.values[places].astype(np.float64)
-        w, inputs = part.row_weights, dictionary.inputs(h, part.covariates)
+        known, h = batch.of(places), codes.values[places].astype(np.float64)
+        w, inputs = known.row_weights, dictionary.inputs(h, known.covariates)
         scores = inputs @ dictionary.head
-        targets = np.zeros_like(scores) if part.labels is None else part.labels
+        targets = np.zeros_like(scores) if known.labels is None else known.labels
         slope = w[:, None] * self.labels.slope(scores, targets)
         curvature = w * self.labels.curvature(scores, targets)
-        error = 2 * objective.losses(part, h.astype(dictionary.dtype), dictionary)
+        error = 2 * objective.losses(known, h.astype(dictionary.dtype), dictionary)
         bends = self.labels.hessian(scores, targets)
         bends = w[:, None] * bends[0], np.sqrt(w)[:, None] * bends[1]
         q, bend = through_codes(h, slope, bends, error, dictionary, objective.codes.l2)
         mixed = q.T @ h
-        crossed = np.asarray((part.X.T @ q).T if sp.issparse(part.X) else q.T @ part.X)
-        return LabelledDelta(
-            **vars(plain),
-            labelled=float(w.sum()),
-            label_loss=float(w @ self.labels.value(scores, targets)),
+        crossed = np.asarray((known.X.T @ q).T if sp.issparse(known.X) else q.T @ known.X)
+        labels = LabelTerms(
+            mass=float(w.sum()),
+            loss=float(w @ self.labels.value(scores, targets)),
             pull=crossed - (mixed + mixed.T) @ dictionary.atoms(),
             bend=bend,
             head_gram=(inputs * curvature[:, None]).T @ inputs,
             head_cross=inputs.T @ (curvature[:, None] * scores - slope),
         )
+        return LabelledDelta(**vars(plain), labels=labels)
 
 
 def labelled(batch: Batch) -> NDArray:

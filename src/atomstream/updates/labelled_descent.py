@@ -62,18 +62,19 @@ class LabelledDescent(BlockCoordinate):
         super().update(state, objective, clock, latest)
         memory, dictionary = state.memory, state.dictionary
         held = head_penalties(memory, dictionary, self.shrinkage)
-        system = memory.head_gram + memory.labelled * np.diag(held)
-        known = memory.head_cross
+        system = memory.labels.head_gram + memory.labels.mass * np.diag(held)
+        known = memory.labels.head_cross
         dictionary.head = np.linalg.solve(system + MIN_DIAGONAL * np.eye(len(system)), known)
 
     def _sums(self, memory: Any, atoms: NDArray) -> tuple[NDArray, NDArray]:
         """Return A and B with the parabola of the labels around these atoms."""
         gram, cross = super()._sums(memory, atoms)
-        if not self.weight or not memory.labelled:
+        labels = memory.labels
+        if not self.weight or not labels.mass:
             return gram, cross
-        unit = self.weight * memory.constant / memory.labelled
-        bend = unit * memory.bend
-        return gram + np.diag(bend), cross + bend[:, None] * atoms - unit * memory.pull
+        unit = self.weight * memory.constant / labels.mass
+        bend = unit * labels.bend
+        return gram + np.diag(bend), cross + bend[:, None] * atoms - unit * labels.pull
 
 
 def head_penalties(memory: Any, dictionary: Any, shrinkage: float) -> NDArray:
