@@ -279,6 +279,8 @@ TOPICS = _table(
         whole(1, 2**31 - 1),
     ),
     ngrams=parameter("Runs of up to so many words count as words too.", whole(1, 2**31 - 1)),
+    anchors=parameter("Words that the first topics are about, by names.", instance(dict), NONE),
+    anchor_weight=parameter("Words of anchors over those that fall on a topic.", AMOUNT),
 )
 VIDEO = _table(
     "n_components alpha schedule init random_state",

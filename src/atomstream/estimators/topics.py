@@ -1,6 +1,6 @@
 """Topics of documents: dictionaries of word distributions, learned from counted words."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, field
 from itertools import islice
@@ -18,6 +18,7 @@ from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
+from atomstream.estimators._topic_anchors import anchor_rows, anchored_start
 from atomstream.estimators._topic_figures import TOGETHER, TopicFigures
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
@@ -60,6 +61,13 @@ class TopicModel(TopicFigures):
         For "counts" and "tfidf": the least number of documents that a word must occur in.
     ngrams : int, default=1
         Runs of up to so many words, stop words left out, count as words too.
+    anchors : dict of str to sequence of str, optional
+        Words that the first topics are about, by names of your own, as in ``{"space": ["orbit",
+        "shuttle"]}``. Each of these topics begins with its words, and with every batch comes a
+        document of these alone.
+    anchor_weight : float, default=0.05
+        How long these documents are, over the words of the batch that a topic has on average. From
+        about 0.2 on topics may consist of their anchors alone; 0 only begins with them.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes.
     schedule : str or callable, default="power"
@@ -122,6 +130,8 @@ class TopicModel(TopicFigures):
     stop_words: str | Sequence[str] | None = "english"
     min_df: int = 1
     ngrams: int = 1
+    anchors: Mapping[str, Sequence[str]] | None = None
+    anchor_weight: float = 0.05
     alpha: float = 0.0
     schedule: ScheduleChoice = "power"
     batch_size: int = 256
@@ -240,7 +250,9 @@ class TopicModel(TopicFigures):
                     rows = np.random.default_rng((seed, epoch)).permutation(n_documents)[rows]
                 yield counts[rows]
 
-        self._learn(batches(), per_pass * n_epochs - done, horizon=n_documents)
+        # The mass of a pass, with the documents of anchors.
+        horizon = n_documents + per_pass * len(self.anchors or ())
+        self._learn(batches(), per_pass * n_epochs - done, horizon=horizon)
         return self
 
     def settle_counts(self, counts: sp.csr_array) -> Self:
@@ -263,11 +275,13 @@ class TopicModel(TopicFigures):
         try:
             twin.set_callbacks(*getattr(self, "_skl_callbacks", ()))
             with blame(self):
-                ended = twin._settled(counts, None)
+                ended = twin._settled(self._with_anchors(counts), None)
         finally:
             twin.set_callbacks()
         if ended:
-            self.learner_, self.settled_ = self._more_coherent(twin, counts), True
+            # Other starts would lose which topic has which anchor.
+            best = twin if self.anchors else self._more_coherent(twin, counts)
+            self.learner_, self.settled_ = best, True
         return self
 
     def _more_coherent(self, learner: OnlineNMF, counts: sp.csr_array) -> OnlineNMF:
@@ -342,17 +356,36 @@ class TopicModel(TopicFigures):
         check_size(self, self.learner_.n_components)
 
         def all_batches() -> Generator[sp.csr_array]:
-            """Yield the first batch again, and the others."""
-            yield first
-            yield from batches
+            """Yield the first batch again, and the others, with the documents of anchors."""
+            yield self._with_anchors(first)
+            yield from map(self._with_anchors, batches)
 
-        self._teach(all_batches(), n_batches, horizon, alpha=self.alpha, schedule=self.schedule)
+        settings = {"alpha": self.alpha, "schedule": self.schedule, "init": "auto"}
+        seed: Any = self.learner_.random_state
+        if self.anchors and not self._n_steps:
+            rows = anchor_rows(self.vocabulary_, self.anchors)
+            settings["init"] = anchored_start(first, rows, self.n_components, seed)
+        self._teach(all_batches(), n_batches, horizon, **settings)
+        self.learner_.set_params(init="auto")  # as large as the topics, and of no more use
+
+    def _with_anchors(self, counts: sp.csr_array) -> sp.csr_array:
+        """Return documents and those of the anchors below them."""
+        if not self.anchors:
+            return counts
+        size = self.anchor_weight * counts.sum() / self.n_components
+        rows = anchor_rows(self.vocabulary_, self.anchors)
+        return sp.csr_array(sp.vstack([counts, size * rows]))
 
     # -- checks
 
     def check(self) -> None:
         """Refuse settings out of range."""
         super().check()
+        if len(self.anchors or ()) > self.n_components:
+            raise ValueError(
+                f"anchors has {len(self.anchors or ())} topics and n_components is "
+                f"{self.n_components}; each needs a topic of its own."
+            )
         Vocabulary(self.vectorizer, self.n_features, self.stop_words, self.min_df, self.ngrams)
 
     def _validate_learned(self) -> None:
