@@ -360,7 +360,7 @@ class TopicModel(TopicFigures):
             yield self._with_anchors(first)
             yield from map(self._with_anchors, batches)
 
-        settings = {"alpha": self.alpha, "schedule": self.schedule, "init": "auto"}
+        settings: dict[str, Any] = {"alpha": self.alpha, "schedule": self.schedule, "init": "auto"}
         seed: Any = self.learner_.random_state
         if self.anchors and not self._n_steps:
             rows = anchor_rows(self.vocabulary_, self.anchors)
