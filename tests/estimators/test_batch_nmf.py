@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream import BatchNMF, OnlineNMF, load, save, sparse_encode
+from atomstream import BatchNMF, DataWarning, OnlineNMF, load, save, sparse_encode
 from atomstream.coders.grouped import Grouped
 from atomstream.loop.explaining import CodingOptions
 from atomstream.memory import State
@@ -224,3 +224,24 @@ def test_what_does_not_fit_is_refused_and_changes_nothing():
     assert_array_equal(model.components_, before)
     with pytest.raises(ValueError, match="batch must name"):
         model.transform(X, batch=names[:3])
+
+
+@pytest.mark.parametrize("loss", ["huber:1", "trimmed", "l1", "l2", "is", "hellinger"])
+def test_every_loss_keeps_atoms_to_their_data_sets(loss):
+    model, X, names = small(loss, n_epochs=1 if loss == "is" else None)
+    codes = model.fit(X + 0.1, batch=names).transform(X + 0.1, batch=names)
+    assert codes.shape == (240, 8)
+    assert not codes[:120, 6:].any()
+    assert not codes[120:, 4:6].any()
+
+
+def test_rows_are_warned_of_by_the_atoms_that_they_may_use():
+    model, X, names = small(missing=True, n_epochs=1)
+    model.fit(X, batch=names)
+    few, mask = X[:4], np.zeros((4, 40), bool)
+    mask[:, :7] = True  # six atoms may be used, of eight
+    assert model.transform(few, batch=names[:4], mask=mask).shape == (4, 8)
+    with pytest.warns(DataWarning, match="fewer observed entries than the 6 atoms"):
+        model.transform(few, batch=names[:4], mask=mask & (np.arange(40) < 5))
+    with pytest.raises(ValueError, match="cannot tell which atoms are shared"):
+        BatchNMF.from_components(X[:3])

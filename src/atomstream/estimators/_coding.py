@@ -287,7 +287,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """Return how many rows have too few observed entries for their codes, or nothing."""
         if batch.mask is None:
             return ""
-        n_seen, r = (batch.mask > 0).sum(axis=1), self.state_.dictionary.shape[0]
+        n_seen, r = (batch.mask > 0).sum(axis=1), self._n_atoms_of_a_row
         loose, codes = int(((n_seen > 0) & (n_seen < r)).sum()), self.algorithm_.objective.codes
         # A finite conjugate means that the set or its penalty holds every code back.
         if not loose or codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all():
@@ -322,6 +322,10 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_is_fitted(self)
         usage = self.state_.usage.total
         return usage / max(usage.sum(), np.finfo(float).tiny)
+
+    @property
+    def _n_atoms_of_a_row(self) -> int:
+        return self.state_.dictionary.shape[0]
 
     @property
     def _n_features_out(self) -> int:

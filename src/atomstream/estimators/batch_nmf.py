@@ -138,6 +138,33 @@ class BatchNMF(_OnlineMatrixFactorization):
         """Number of atoms, of all data sets that are known."""
         return self.n_shared + self.n_own * len(vars(self).get("data_sets_", ()))
 
+    @property
+    def _n_atoms_of_a_row(self) -> int:
+        return self.n_shared + self.n_own
+
+    @classmethod
+    def from_components(cls, components: Any, **params: Any) -> Self:
+        """Refuse atoms alone: nothing is known of the data sets that they belong to.
+
+        Parameters
+        ----------
+        components : array-like of shape (n_components, n_features)
+            The atoms.
+        **params
+            As of other models.
+
+        Returns
+        -------
+        model
+            None: it always raises.
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
+        raise ValueError("BatchNMF cannot tell which atoms are shared; learn with fit instead.")
+
     def _make_algorithm(self) -> Algorithm:
         """Return the parts of `OnlineNMF`, with codes and new starts that know the data sets."""
         algorithm = super()._make_algorithm()

@@ -141,7 +141,8 @@ class Learner:
         """
         vars(self).pop("rounds", None)  # as in `learn`
         updater, loss = self.algorithm.updater, self.algorithm.objective.loss
-        if blocks and updater.folds > 1 and not isinstance(loss, Entrywise):
+        joint = updater.folds > 1 and self.algorithm.coder.uses_all_atoms
+        if blocks and joint and not isinstance(loss, Entrywise):
             from atomstream.loop.one_atom import keep_one_atom
 
             with one_blas_thread:
