@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import BatchNMF, DataWarning, OnlineNMF, load, save, sparse_encode
 from atomstream.coders.grouped import Grouped
+from atomstream.loop.coordinates import minimises_divergence
 from atomstream.loop.explaining import CodingOptions
 from atomstream.memory import State
 from atomstream.memory.state import Usage
@@ -245,3 +246,21 @@ def test_rows_are_warned_of_by_the_atoms_that_they_may_use():
         model.transform(few, batch=names[:4], mask=mask & (np.arange(40) < 5))
     with pytest.raises(ValueError, match="cannot tell which atoms are shared"):
         BatchNMF.from_components(X[:3])
+
+
+def test_rounds_that_find_codes_by_themselves_are_left_out():
+    """They would let every row use every atom."""
+    assert minimises_divergence(BatchNMF(4, 0, loss="kl").algorithm_)
+    assert not minimises_divergence(BatchNMF(4, 2, loss="kl").algorithm_)
+
+
+def test_planted_atoms_are_found_under_weights_of_entries(seeds, room):
+    """Short runs from many starts would, too."""
+    for seed in seeds:
+        X, names, shared, own = planted(seed, n_rows=300)
+        weights = np.random.default_rng(0).uniform(0.3, 1, X.shape)
+        model = BatchNMF(N_SHARED, N_OWN, random_state=seed)
+        model.fit(X, batch=names, entry_weight=weights)
+        room.share(least_cosine(model.shared_components_, shared), at_least=0.97)
+        for name, atoms in zip("ab", own, strict=True):
+            room.share(least_cosine(model.own_components_[name], atoms), at_least=0.97)
