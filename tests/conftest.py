@@ -144,7 +144,7 @@ def pytest_collection():
     yield
     gc.freeze()
     gc.enable()
-    gc.set_threshold(20_000, 10, 10)  # as by default it looks for cycles for 4 % of the time
+    gc.set_threshold(20_000, 10, 10)  # looking for cycles takes 4 % of the time by default
 
 
 def pytest_terminal_summary(terminalreporter):
