@@ -46,7 +46,6 @@ DAY, N_DAYS, FIRST, STEP = 24, 540, 90, 15  # hours; days: all, learned first, b
 NEW, CHANGED = 250, 400  # days
 N_FACTORS, HALF_LIFE, WINDOWS = 6, 60, (15, 30, 60)
 REFITS, LEAST, MOST = (1, 3, 10, 30), 10, 60  # days after an alarm; days of rows
-RECORD = "sources-live"
 SEEDS, N_JUDGED, CALM_SEEDS = range(100, 106), 3, range(200, 206)
 
 
@@ -184,12 +183,12 @@ def main():
             alone = Live(X, W, refits=()).run()
             results["judged"][str(seed)] = judged(X, W, {"live": live, "online alone": alone})
         print(seed, results["events"][str(seed)], flush=True)
-        save(RECORD, results, seconds=time.perf_counter() - began)
+        save("sources-live", results, seconds=time.perf_counter() - began)
     for seed in CALM_SEEDS:
         live = Live(*site(seed)).run()
         results["calm"][str(seed)] = len(live.alarms)
         print(seed, live.alarms, flush=True)
-    save(RECORD, results, seconds=time.perf_counter() - began)
+    save("sources-live", results, seconds=time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -255,7 +255,8 @@ def by_species(profiles: Any, table: SpeciesTable) -> NDArray:
     if unknown := [name for name in names if name not in table.species]:
         raise InputError(f"{source} has the species {unknown[0]!r}, which {table.source} lacks.")
     columns, free = dict(zip(names, values.T, strict=True)), np.full(len(values), np.nan)
-    return np.column_stack([columns.get(table.species[place], free) for place in table.used])
+    fitted = [str(table.species[place]) for place in table.used]
+    return np.column_stack([columns.get(name, free) for name in fitted])
 
 
 def _columns(source: Any, missing: Sequence[str]) -> tuple[NDArray, list[str], NDArray, str]:
