@@ -33,7 +33,7 @@ from sklearn.semi_supervised import LabelSpreading
 
 from atomstream import OnlineNMF, SupervisedDictionary
 
-WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
+WEIGHTS = (0.0, 0.1, 0.3, 0.5, 1.0)
 DIVISIONS = (0, 1, 2)
 TUNED = 0  # the division that settings are chosen on
 
@@ -113,8 +113,9 @@ def rivals(n_classes):
     """Return models that only predict, each with the values among which one is chosen."""
     return {
         "logistic regression on all columns": [
-            lambda _, C=C: make_pipeline(StandardScaler(), LogisticRegression(C=C, max_iter=3000))
-            for C in (0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
+            lambda _, C=C, first=first: make_pipeline(first, LogisticRegression(C=C, max_iter=3000))
+            for C in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
+            for first in (StandardScaler(), "passthrough")
         ],
         "partial least squares": [
             lambda _, n=n: Discriminants(n) for n in (2, n_classes, 20, 30) if n <= 30
@@ -209,7 +210,7 @@ def few_labels(n_labels=100, n_draws=6):
             made[f"ours, weight {weight}, shrinkage {held}"] = lambda s, w=weight, held=held: (
                 SupervisedDictionary(10, weight=w, shrinkage=held, random_state=s)
             )
-    for C in (0.01, 0.1, 1.0):
+    for C in (0.1, 1.0, 10.0, 100.0):
         made[f"logistic regression on pixels, C = {C}"] = lambda _, C=C: OnLabelled(C)
     for gamma in (0.5, 1.0, 2.0):
         made[f"label spreading, gamma = {gamma}"] = lambda _, g=gamma: LabelSpreading(gamma=g)
@@ -235,7 +236,7 @@ class OnLabelled:
     """Logistic regression on the rows that have a label."""
 
     def __init__(self, C):
-        self.model = make_pipeline(StandardScaler(), LogisticRegression(C=C, max_iter=3000))
+        self.model = LogisticRegression(C=C, max_iter=3000)
 
     def fit(self, X, y):
         """Learn, and return the model."""

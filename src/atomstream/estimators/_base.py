@@ -234,6 +234,10 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
 
     # -- learning from batches
 
+    def _passes(self, n_rows: int) -> int:
+        """Return how many passes `fit` makes where their number is not given."""
+        return PASSES
+
     def _fit(
         self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
     ) -> Self:
@@ -247,7 +251,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             known = self._row_facts(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
             run.clock.horizon = self._mass(rows, weights)
             n_rows = rows.shape[0]
-            to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or PASSES
+            to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or self._passes(n_rows)
             n_batches = -(-n_rows // self.batch_size) * n_epochs
             after = Notifier(self, None if to_the_end else n_batches)
             # The order has a source of its own, so that what else is drawn does not change it.

@@ -142,6 +142,7 @@ BATCHES = _table(
 SUPERVISED = _table(
     "n_components alpha ridge schedule batch_size n_epochs shuffle init n_jobs max_time "
     "random_state atoms",
+    n_epochs=(COUNT, NONE),
     scale=DICTIONARY_LEARNING["scale"],
     codes=(one_of("free", "nonnegative"),),
     labels=parameter("What is predicted: classes, numbers or counts.", one_of(*LABELS)),

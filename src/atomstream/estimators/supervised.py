@@ -12,7 +12,7 @@ from atomstream.base.fields import array
 from atomstream.dictionaries import Dictionary
 from atomstream.dictionaries.predicting import Predicting
 from atomstream.estimators import _parameters
-from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._base import PASSES, OnlineDictionary
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._label_tables import (
@@ -34,6 +34,8 @@ from atomstream.memory.labelled import labelled
 from atomstream.problem import Batch
 from atomstream.streams import OnDisk
 from atomstream.updates.labelled_descent import LabelledDescent, head_penalties
+
+ROWS_TO_LEARN, MAX_PASSES = 1_000_000, 300  # where the number of passes is not given
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,9 @@ class SupervisedDictionary(PredictingFromCodes):
         As in `OnlineNMF`.
     batch_size : int, default=256
         Rows per step of `fit`.
-    n_epochs : int, default=100
-        Passes of `fit` over the data.
+    n_epochs : int, optional
+        Passes of `fit` over the data; by default so many that a million rows are learned from, at
+        least 10 and at most 300.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     init : str or array of shape (n_components, n_features), default="auto"
@@ -166,7 +169,7 @@ class SupervisedDictionary(PredictingFromCodes):
     atoms: Any = "nonnegative_ball"
     schedule: ScheduleChoice = "harmonic"
     batch_size: int = 256
-    n_epochs: int = 100
+    n_epochs: int | None = None
     shuffle: bool = True
     init: Start = "auto"
     n_jobs: int | None = None
@@ -258,6 +261,10 @@ class SupervisedDictionary(PredictingFromCodes):
             As in `OnlineNMF`.
         """
         return self._partial_fit(X, Told(y, covariates, classes), sample_weight, time=time)
+
+    def _passes(self, n_rows: int) -> int:
+        """Return as many as the labels need: they teach more slowly than the rows themselves."""
+        return min(max(ROWS_TO_LEARN // n_rows, PASSES), MAX_PASSES)
 
     def _begin(self) -> Learner:
         for name in ("classes_", "label_weights_", "label_scale_"):
