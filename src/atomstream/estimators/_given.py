@@ -80,7 +80,8 @@ def as_stream(batches: Any, n_batches: int | None) -> tuple[Iterator[Any], int |
             "collect_batches()."
         )
     if type(batches).__name__ == "BlockView":
-        batches = (batches[place] for place in range(batches.shape[0]))
+        blocks = batches  # a generator looks its names up when it is asked
+        batches = (blocks[place] for place in range(blocks.shape[0]))
     if hasattr(batches, "shape"):
         raise ValueError(
             f"fit_stream needs an iterable of batches, got one array of shape {batches.shape}; "

@@ -142,8 +142,8 @@ def symmetric_nmf(
     >>> from atomstream import symmetric_nmf
     >>> cliques = [[(a, b) for a in group for b in group if a < b] for group in ("abcd", "wxyz")]
     >>> found = symmetric_nmf([cliques[0] + cliques[1]] * 50, 2, random_state=0)
-    >>> groups = found.memberships.argmax(axis=1)
-    >>> [bool(group == groups[0]) for group in groups]
+    >>> group = dict(zip(found.nodes, found.memberships.argmax(axis=1)))
+    >>> [bool(group[node] == group["a"]) for node in "abcdwxyz"]
     [True, True, True, True, False, False, False, False]
     """
     if start is None:
