@@ -17,6 +17,7 @@ from atomstream.dictionaries.predicting import Predicting
 from atomstream.losses.labels import LABELS
 from atomstream.memory.labelled import LabelledSums
 from atomstream.problem import Batch
+from atomstream.schedules import Constant
 
 
 def rows(n=200, d=8, n_classes=3, seed=0):
@@ -270,6 +271,103 @@ def test_labels_that_come_late_in_a_stream_are_learned():
     assert model.score(X[300:], y[300:]) > 0.75  # .34 without labels
 
 
+@pytest.mark.parametrize("schedule", ["harmonic", Constant(half_life=640)], ids=str)
+def test_what_was_learned_stays_where_labels_end(room, schedule):
+    """The slope that is kept would push atoms on; it belongs to those it was measured at."""
+    X, y = rows(12_000)
+    model = SupervisedDictionary(4, schedule=schedule, classes=[0, 1, 2], random_state=0)
+    wrong = []
+    for place, start in enumerate(range(0, 10_000, 64)):
+        told = y[start : start + 64] if place < 40 else None
+        model.partial_fit(X[start : start + 64], told)
+        if place in (39, 150):
+            wrong.append(1 - model.score(X[10_000:], y[10_000:]))
+    room.error(wrong[1] - wrong[0], at_most=0.1)
+
+
+@pytest.mark.parametrize("size", [1.0, 1000.0])
+def test_counts_of_any_size_are_learned_in_a_stream(size):
+    X, _ = rows(6400)
+    codes = OnlineNMF(4, n_epochs=5, random_state=0).fit_transform(X)
+    shares = np.exp(codes[:, 0] / codes[:, 0].max() * 2)
+    y = np.random.default_rng(0).poisson(size * shares)
+    model = SupervisedDictionary(4, labels="counts", random_state=0)
+    for start in range(0, 6400, 64):
+        model.partial_fit(X[start : start + 64], y[start : start + 64])
+    assert model.score(X, y) > (0.05 if size == 1 else 0.7)
+    assert model.predict(X).mean() == pytest.approx(y.mean(), rel=0.2)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_the_unit_of_rows_does_not_matter(unit):
+    X, y = rows(640)
+    found = []
+    for scale in (1.0, unit):
+        model = SupervisedDictionary(4, random_state=0)
+        for start in range(0, 640, 64):
+            model.partial_fit(scale * X[start : start + 64], y[start : start + 64])
+        found.append(model.predict_proba(scale * X))
+    assert np.abs(found[0] - found[1]).max() < 1e-3
+
+
+def test_a_stream_goes_on_from_the_head_that_fit_ends_with():
+    X, y = rows(400)
+    model = SupervisedDictionary(4, n_epochs=5, random_state=0).fit(X[:300], y[:300])
+    before = model.score(X[300:], y[300:])
+    assert model.partial_fit(X[:20], y[:20]).score(X[300:], y[300:]) > before - 0.03
+
+
+def test_labels_of_all_kinds_of_arrays_are_read():
+    X, y = rows(60)
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    settings, found = {"n_epochs": 2, "random_state": 0}, {}
+    some = np.arange(60) % 4 > 0
+    kinds = {
+        "list": [int(label) if known else None for label, known in zip(y, some, strict=True)],
+        "float": np.where(some, y, np.nan),
+        "nullable": pandas.array(np.where(some, y, -9)).astype("Int64"),
+        "text": pandas.Series(np.where(some, y.astype(str), None), dtype="string"),
+        "categories": pandas.Series(np.where(some, y.astype(str), None)).astype("category"),
+        "texts and NaN": [
+            str(label) if known else np.nan for label, known in zip(y, some, strict=True)
+        ],
+    }
+    kinds["nullable"][~some] = pandas.NA
+    for name, labels in kinds.items():
+        model = SupervisedDictionary(3, **settings).fit(X, labels)
+        assert model.classes_.tolist() in ([0, 1, 2], ["0", "1", "2"]), name
+        found[name] = model.predict_proba(X)
+        assert np.array_equal(found[name], found["list"]), name
+
+
+def test_class_weights_survive_a_file_and_count_by_weights_of_rows(tmp_path):
+    X, y = rows(120)
+    weights = np.where(y == 0, 3.0, 1.0)
+    model = SupervisedDictionary(3, n_epochs=1, class_weight="balanced", random_state=0)
+    model.fit(X, y, weights)
+    often = np.repeat(np.arange(120), weights.astype(int))
+    shares = np.bincount(y[often]) / len(often)
+    assert np.allclose(model.label_weights_ * shares, 1 / 3)
+    named = SupervisedDictionary(3, classes=[0, 1, 2], class_weight={0: 1.0, 1: 4.0})
+    save(named.partial_fit(X), tmp_path / "model.atoms")
+    again = load(tmp_path / "model.atoms").partial_fit(X, y)
+    assert again.label_weights_.tolist() == [1.0, 4.0, 1.0]
+
+
+def test_features_in_another_unit_leave_slopes_what_they_would_be():
+    """All features times 2, atoms too: codes stay, and so does the loss of labels."""
+    X, y = rows(60)
+    model = SupervisedDictionary(3, n_epochs=1, random_state=0).fit(X, y)
+    labels, D = TARGETS["classes"](y), model.components_
+    head = np.random.default_rng(2).normal(size=(4, 3))
+    memory, fresh = (model.algorithm_.statistics.start(3, 8, None) for _ in range(2))
+    memory.absorb(measured(model, X, labels, D, head), 1.0)
+    memory.rescale_features(np.full(8, 2.0), (X**2).mean(axis=0))
+    fresh.absorb(measured(model, 2 * X, labels, 2 * D, head), 1.0)
+    for name, value in vars(memory.labels).items():
+        assert np.allclose(value, getattr(fresh.labels, name), rtol=1e-3, atol=1e-4), name
+
+
 def test_streams_of_pairs_teach_as_calls_do():
     X, y = rows(150)
     pairs = [(X[i : i + 50], y[i : i + 50]) for i in range(0, 150, 50)]
@@ -347,12 +445,18 @@ def test_a_search_and_a_pipeline_take_it():
 
 REFUSED = [
     (lambda X, y: SupervisedDictionary(3).fit(X, y[:-1]), "a label for each of 60 rows"),
-    (lambda X, y: SupervisedDictionary(3).fit(X, 0 * y), "y shows 1 class"),
-    (lambda X, y: SupervisedDictionary(3).partial_fit(X), "y shows 0 class"),
+    (
+        lambda X, y: SupervisedDictionary(3).fit(X, 0 * y),
+        "Needed are two classes or more, y shows 0 ",
+    ),
+    (
+        lambda X, y: SupervisedDictionary(3).partial_fit(X),
+        "Needed are two classes or more, y shows none",
+    ),
     (lambda X, y: SupervisedDictionary(3).fit(X, y + 0.5), "Unknown label type"),
     (
         lambda X, y: SupervisedDictionary(3, classes=[0, 1]).fit(X, y),
-        r"y holds the class .*2.*, and the first rows showed",
+        r"y holds the class 2, and the model knows \[0, 1\]",
     ),
     (lambda X, y: SupervisedDictionary(3, labels="counts").fit(X, y - 1.0), "not be negative"),
     (
@@ -364,6 +468,15 @@ REFUSED = [
         "covariates must be finite and of shape",
     ),
     (lambda X, y: SupervisedDictionary.from_components(X[:3]), "give them as init"),
+    (lambda X, y: SupervisedDictionary(3, class_weight={0: -1}).fit(X, y), "at least 0"),
+    (lambda X, y: SupervisedDictionary(3, class_weight={7: 1}).fit(X, y), "to some of the classes"),
+    (lambda X, y: SupervisedDictionary(3).fit_stream([X.tolist()]), "A batch is X, a pair"),
+    (
+        lambda X, y: (
+            SupervisedDictionary(3).fit(X, y).set_params(labels="counts").partial_fit(X, y)
+        ),
+        "labels='counts' is of another kind",
+    ),
     (lambda X, y: SupervisedDictionary(3).fit(-X, y), "Negative"),
 ]
 

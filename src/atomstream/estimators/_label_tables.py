@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from atomstream.base import checked_numbers
@@ -14,7 +13,8 @@ def checked_labels(y: Any, n_rows: int) -> NDArray | None:
     """Return labels as an array with one for each row, or None for none at all."""
     if y is None:
         return None
-    y = np.asarray(y)
+    # A list of texts and NaN would become texts.
+    y = np.asarray(y, dtype=object) if isinstance(y, list) else np.asarray(y)
     if y.ndim == 0 or len(y) != n_rows:
         raise ValueError(f"y must have a label for each of {n_rows} rows, got {y.shape}.")
     if y.dtype.kind == "f" and np.isinf(y).any():
@@ -41,46 +41,76 @@ def checked_covariates(given: Any, n_rows: int, n_needed: int | None) -> NDArray
     return table
 
 
-def told_rows(y: NDArray, named: Any) -> NDArray:
-    """Return which rows have a class: not None, not NaN, nor -1 beside two other whole numbers."""
-    told = ~np.array([label is None or label != label for label in y], bool)
-    if y.dtype.kind != "i" or (named is not None and -1 in named):
-        return told
-    # Two numbers are two classes, -1 and 1 among them.
-    return told & (y != -1) if named is not None or len(np.unique(y)) > 2 else told
+def labelled_rows(y: NDArray, named: Any) -> tuple[NDArray, NDArray]:
+    """Return which rows have a class, and the classes of these.
+
+    None, NaN and pandas' NA are none, nor is -1 beside two or more other whole numbers.
+    """
+    rows = ~np.array([_is_missing(label) for label in y.tolist()], bool)
+    labels = np.array(y[rows].tolist())  # objects get a type of their own
+    if labels.dtype.kind == "i" and (named is None or -1 not in named):
+        # Two numbers are two classes, -1 and 1 among them.
+        kept = labels != -1
+        if named is not None or len(np.unique(labels)) > 2:
+            rows[np.flatnonzero(rows)[~kept]] = False
+            labels = labels[kept]
+    return rows, labels
 
 
-def all_classes(y: NDArray, named: Any) -> NDArray:
+def _is_missing(label: Any) -> bool:
+    # Comparing pandas' NA with itself gives NA, which is neither true nor false.
+    return label is None or type(label).__name__ == "NAType" or label != label
+
+
+def all_classes(labels: NDArray, named: Any) -> NDArray:
     """Return the classes that are named, or those that labels show."""
-    check_classification_targets(y)
-    classes = np.unique(y if named is None else np.asarray(named))
+    if len(labels):
+        check_classification_targets(labels)
+    classes = np.unique(labels if named is None else np.asarray(named))
     if len(classes) < 2:
+        shown = ", ".join(map(str, classes.tolist())) or "none"
         raise ValueError(
-            f"y shows {len(classes)} class and needed are two or more; rows whose label is None, "
-            "NaN or -1 have none. Where the first rows of a stream do not show all classes, name "
+            f"Needed are two classes or more, y shows {shown} (one class is no choice; None, NaN "
+            "and -1 are no labels). Where the first rows of a stream do not show all classes, name "
             "these: classes=[...]."
         )
     return classes
 
 
-def class_weights(choice: Any, classes: NDArray, y: NDArray) -> NDArray:
+def class_weights(choice: Any, classes: NDArray, labels: NDArray, weights: NDArray) -> NDArray:
     """Return what a label of each class counts."""
     if choice is None:
         return np.ones(len(classes))
-    return np.asarray(compute_class_weight(choice, classes=classes, y=y))
+    if choice == "balanced":
+        mass = np.array([weights[labels == name].sum() for name in classes])
+        if not mass.all():
+            bare = classes[mass == 0].tolist()[0]
+            raise ValueError(f"class_weight='balanced' needs labels of {bare!r}, y shows none.")
+        return np.asarray(mass.sum() / (len(classes) * mass))
+    # Names as texts: a file keeps no others.
+    by_name = {str(name): float(value) for name, value in choice.items()}
+    strange = sorted(by_name.keys() - set(map(str, classes.tolist())))
+    if strange or min(by_name.values(), default=0.0) < 0:
+        raise ValueError(
+            f"class_weight must give numbers of at least 0 to some of the classes "
+            f"{classes.tolist()!r:.80}, got {choice!r:.80}."
+        )
+    return np.array([by_name.get(str(name), 1.0) for name in classes.tolist()])
 
 
-def class_table(y: NDArray, told: NDArray, classes: NDArray, weights: NDArray) -> NDArray:
+def class_table(rows: NDArray, labels: NDArray, classes: NDArray, weights: NDArray) -> NDArray:
     """Return the weight of each row in the column of its class."""
-    place = np.minimum(np.searchsorted(classes, y[told]), len(classes) - 1)
-    strange = classes[place] != y[told]
+    table = np.full((len(rows), len(classes)), np.nan)
+    if not len(labels):
+        return table
+    place = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    strange = classes[place] != labels
     if strange.any():
         raise ValueError(
-            f"y holds the class {y[told][strange][0]!r}, and the first rows showed "
+            f"y holds the class {labels[strange].tolist()[0]!r}, and the model knows "
             f"{classes.tolist()!r:.80}; name all of them: classes=[...]."
         )
-    table = np.full((len(y), len(classes)), np.nan)
-    table[told] = np.eye(len(classes))[place] * weights[place, None]
+    table[rows] = np.eye(len(classes))[place] * weights[place, None]
     return table
 
 
@@ -92,9 +122,13 @@ def number_table(y: NDArray, *, counts: bool) -> NDArray:
     return table
 
 
-def center_and_spread(table: NDArray, weights: NDArray) -> NDArray:
-    """Return mean and standard deviation of each column over the rows that have labels."""
-    told = ~np.isnan(table).any(axis=1) & (weights > 0)
-    mean = np.average(table[told], axis=0, weights=weights[told])
-    spread = np.sqrt(np.average((table[told] - mean) ** 2, axis=0, weights=weights[told]))
+def label_scale(table: NDArray, weights: NDArray, *, counts: bool) -> NDArray | None:
+    """Return mean and standard deviation of numbers, or 0 and the mean of counts; None as yet."""
+    rows = ~np.isnan(table).any(axis=1) & (weights > 0)
+    if rows.sum() < (1 if counts else 2):
+        return None
+    mean = np.average(table[rows], axis=0, weights=weights[rows])
+    if counts:
+        return np.array([0 * mean, np.where(mean > 0, mean, 1.0)])
+    spread = np.sqrt(np.average((table[rows] - mean) ** 2, axis=0, weights=weights[rows]))
     return np.array([mean, np.where(spread > 0, spread, 1.0)])

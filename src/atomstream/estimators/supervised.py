@@ -1,5 +1,6 @@
 """Online dictionaries whose codes predict labels."""
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -15,14 +16,15 @@ from atomstream.estimators import _parameters
 from atomstream.estimators._base import PASSES, OnlineDictionary
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import estimator
+from atomstream.estimators._given import are_shards
 from atomstream.estimators._label_tables import (
     all_classes,
-    center_and_spread,
     checked_labels,
     class_table,
     class_weights,
+    label_scale,
+    labelled_rows,
     number_table,
-    told_rows,
 )
 from atomstream.estimators._predicting import PredictingFromCodes
 from atomstream.estimators._sklearn import with_callbacks
@@ -39,8 +41,8 @@ ROWS_TO_LEARN, MAX_PASSES = 1_000_000, 300  # where the number of passes is not 
 
 
 @dataclass(frozen=True)
-class Told:
-    """What is told of rows beside their features."""
+class RowLabels:
+    """What is known of rows beside their features."""
 
     y: Any = None
     covariates: Any = None
@@ -63,8 +65,8 @@ class SupervisedDictionary(PredictingFromCodes):
     labels : {"classes", "numbers", "counts"}, default="classes"
         What is predicted, under the logistic, the squared or the Poisson loss.
     weight : float, default=0.3
-        How much the loss of labels counts, in units of half the mean squared length of a sample; 0
-        learns the atoms of `OnlineNMF` and the head beside them.
+        How much the loss of labels counts, in units of half the mean squared length of a sample
+        (with the penalty on its code); 0 learns the atoms of `OnlineNMF`, and the head beside them.
     shrinkage : float, default=0.001
         Strength of the squared penalty on the coefficients of the head, each by the mean square of
         its code; covariates count as if theirs were 1.
@@ -112,7 +114,8 @@ class SupervisedDictionary(PredictingFromCodes):
     label_loss_ : float
         Mean loss of the labels over the memory.
     importance_, memory_, n_steps_, n_samples_seen_, batch_objective_
-        As in `OnlineNMF`; the objective is that of the samples alone.
+        As in `OnlineNMF`; the objective is that of the samples alone, as `surrogate` and
+        `stationarity` are.
 
     Raises
     ------
@@ -200,7 +203,8 @@ class SupervisedDictionary(PredictingFromCodes):
         ----------
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or, for numbers and counts, (n_samples, n_outputs)
-            Labels; None or NaN where a row has none, and -1 beside two or more other whole numbers.
+            Labels; None, NaN or pandas' NA where a row has none, and -1 beside two or more other
+            classes that are whole numbers.
         sample_weight : array-like of shape (n_samples,), optional
             A weight of k counts a row, and its label, k times.
         covariates : array-like of shape (n_samples, n_covariates), optional
@@ -209,30 +213,33 @@ class SupervisedDictionary(PredictingFromCodes):
         name = type(self).__name__
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        told = Told(y, covariates)
+        given = RowLabels(y, covariates)
         with Transaction(self):
-            self._fit(X, told, sample_weight)
+            self._fit(X, given, sample_weight)
             # A run that its time has ended may have no row yet; rows on disk are not read again.
             if self._learner.has_state and not isinstance(X, OnDisk):
-                self._finish_head(X, told, sample_weight)
+                self._finish_head(X, given, sample_weight)
         return self
 
-    def _finish_head(self, X: Samples, told: Told, sample_weight: ArrayLike | None) -> None:
+    def _finish_head(self, X: Samples, given: RowLabels, sample_weight: ArrayLike | None) -> None:
         """Bring the head to its optimum on the exact codes of rows with labels."""
         rows = self._rows(X, reset=False)
-        known = self._row_facts(rows, check_weights(sample_weight, rows), told, None, 0)
+        known = self._row_facts(rows, check_weights(sample_weight, rows), given, None, 0)
         batch = self._to_batch(rows, **known)
         part = batch.of(labelled(batch))
         if not part.X.shape[0]:
-            raise ValueError("y has no label that counts; without labels learn with OnlineNMF.")
-        dictionary, weights, targets = (
-            self.state_.dictionary,
-            part.row_weights,
-            np.asarray(part.labels),
-        )
+            raise ValueError(
+                "y has no label that counts, or one sample alone; without labels learn with "
+                "OnlineNMF."
+            )
+        state, weights, targets = self.state_, part.row_weights, np.asarray(part.labels)
+        dictionary, labels = state.dictionary, state.memory.labels
         inputs = dictionary.inputs(self._encode(part).values, part.covariates)
-        held = head_penalties(self.state_.memory, dictionary, self.shrinkage)
-        dictionary.head = best_head(self._loss, inputs, targets, weights, held, dictionary.head)
+        penalties = head_penalties(state.memory, dictionary, self.shrinkage)
+        head = best_head(self._loss, inputs, targets, weights, penalties, dictionary.head)
+        # What is kept of the labels gives this head, too, so that a stream goes on from it.
+        known = (labels.head_gram + labels.mass * np.diag(penalties)) @ head
+        dictionary.head, state.memory.labels = head, replace(labels, head_cross=known)
 
     def partial_fit(  # type: ignore[override]
         self,
@@ -260,7 +267,29 @@ class SupervisedDictionary(PredictingFromCodes):
         time : number, datetime or numpy.datetime64, optional
             As in `OnlineNMF`.
         """
-        return self._partial_fit(X, Told(y, covariates, classes), sample_weight, time=time)
+        return self._partial_fit(X, RowLabels(y, covariates, classes), sample_weight, time=time)
+
+    def fit_stream(  # type: ignore[override]
+        self,
+        batches: Iterable[Any],
+        *,
+        n_batches: int | None = None,
+        horizon: float = np.inf,
+    ) -> Self:
+        """Continue to learn from a stream of pairs (X, y); an item is one step.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y), (X, y, covariates), or X alone for rows without labels
+            Weights of rows can be given to `partial_fit` only.
+        n_batches : int, optional
+            Stop after so many batches.
+        horizon : float, default=inf
+            As in `OnlineNMF`.
+        """
+        if are_shards(batches):
+            raise TypeError("SupervisedDictionary learns from pairs (X, y); shards hold no labels.")
+        return super().fit_stream(batches, n_batches=n_batches, horizon=horizon)
 
     def _passes(self, n_rows: int) -> int:
         """Return as many as the labels need: they teach more slowly than the rows themselves."""
@@ -305,47 +334,62 @@ class SupervisedDictionary(PredictingFromCodes):
 
     def _unpacked(self, item: Any, column: str | None) -> dict[str, Any]:
         """Return an item (X, y) or (X, y, covariates) of a stream, or X alone."""
-        X, *told = item if isinstance(item, tuple | list) else (item,)
-        return {"X": X, "sample_weight": None, "y": Told(*told)}
+        X, *given = item if isinstance(item, tuple | list) else (item,)
+        if len(given) > 2:
+            raise ValueError(
+                "A batch is X, a pair (X, y) or (X, y, covariates), got a list or tuple of "
+                f"{len(item)} parts."
+            )
+        return {"X": X, "sample_weight": None, "y": RowLabels(*given)}
 
     def _row_facts(
         self, data: Any, weights: NDArray | None, y: Any, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
         """Return what is known of each row, labels as a table and covariates among it."""
         known = super()._row_facts(data, weights, None, ids, position)
-        told = y if isinstance(y, Told) else Told(y)
-        covariates = self._covariates(told.covariates, data.shape[0])
-        labels = self._targets(told, np.ones(data.shape[0]) if weights is None else weights)
+        given = y if isinstance(y, RowLabels) else RowLabels(y)
+        covariates = self._covariates(given.covariates, data.shape[0])
+        labels = self._targets(given, np.ones(data.shape[0]) if weights is None else weights)
         return known | {"labels": labels, "covariates": covariates}
 
-    def _targets(self, told: Told, weights: NDArray) -> NDArray:
+    def _targets(self, given: RowLabels, weights: NDArray) -> NDArray:
         """Return labels as a table; the first ones settle the classes, or the unit of numbers."""
-        y = checked_labels(told.y, len(weights))
+        y = checked_labels(given.y, len(weights))
         if self._has_classes:
-            return self._of_classes(y, len(weights), told.classes)
+            return self._of_classes(y, weights, given.classes)
         if y is None:
             return np.full((len(weights), self._label_scale.shape[1]), np.nan)
         table = number_table(y, counts=self.labels == "counts")
-        if "label_scale_" not in vars(self) and not np.isnan(table).any(axis=1).all():
-            none = np.repeat([[0.0], [1.0]], table.shape[1], axis=1)
-            scaled = self.labels == "numbers"
-            self.label_scale_ = center_and_spread(table, weights) if scaled else none
+        if "label_scale_" not in vars(self):
+            scale = label_scale(table, weights, counts=self.labels == "counts")
+            if scale is None:  # one number has no spread: it waits for others
+                return np.full(table.shape, np.nan)
+            self.label_scale_ = scale
         n_outputs = self._label_scale.shape[1]
         if table.shape[1] != n_outputs:
             raise ValueError(f"y must have {n_outputs} columns, got {table.shape[1]}.")
         return np.asarray((table - self._label_scale[0]) / self._label_scale[1])
 
-    def _of_classes(self, y: NDArray | None, n_rows: int, named: Any) -> NDArray:
+    def _of_classes(self, y: NDArray | None, weights: NDArray, named: Any) -> NDArray:
         named = self.classes if named is None else named
-        y = np.full(n_rows, None) if y is None else column_or_1d(y, warn=True)
+        y = np.full(len(weights), None) if y is None else column_or_1d(y, warn=True)
         first = not hasattr(self, "classes_")
-        rows = told_rows(y, named if first else self.classes_)
+        rows, labels = labelled_rows(y, named if first else self.classes_)
         if first:
-            self.classes_ = all_classes(y[rows], named)
-        if "label_weights_" not in vars(self) and rows.any():
-            self.label_weights_ = class_weights(self.class_weight, self.classes_, y[rows])
-        weights = vars(self).get("label_weights_", np.ones(len(self.classes_)))
-        return class_table(y, rows, self.classes_, weights)
+            self.classes_ = all_classes(labels, named)
+        if "label_weights_" not in vars(self) and len(labels):
+            known = self.classes_, labels, weights[rows]
+            self.label_weights_ = class_weights(self.class_weight, *known)
+        by_class = vars(self).get("label_weights_", np.ones(len(self.classes_)))
+        return class_table(rows, labels, self.classes_, by_class)
+
+    def _check_change(self, algorithm: Algorithm) -> None:
+        super()._check_change(algorithm)
+        if hasattr(self, "classes_") != self._has_classes:
+            raise ValueError(
+                f"labels={self.labels!r} is of another kind than the model has learned from; call "
+                "fit to start over."
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -134,10 +134,10 @@ def best_head(
     inputs: NDArray,
     targets: NDArray,
     weights: NDArray,
-    held: NDArray,
+    penalties: NDArray,
     start: NDArray,
 ) -> NDArray:
-    """Return the head C that minimises the mean loss at inputs @ C and half of held |C|^2.
+    """Return the head C that minimises the mean loss at inputs @ C and half of penalties |C|^2.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def best_head(
     inputs : ndarray of shape (n_samples, n_inputs)
     targets : ndarray of shape (n_samples, n_outputs)
     weights : ndarray of shape (n_samples,)
-    held : ndarray of shape (n_inputs,)
+    penalties : ndarray of shape (n_inputs,)
         Strength of the penalty on each row of the head.
     start : ndarray of shape (n_inputs, n_outputs)
     """
@@ -155,13 +155,15 @@ def best_head(
     # In units in which all inputs are alike in size, which a quasi-Newton method needs.
     sizes = np.sqrt(share @ inputs**2)
     sizes[sizes == 0] = 1.0
-    inputs, held = inputs / sizes, held / sizes**2
+    inputs, penalties = inputs / sizes, penalties / sizes**2
 
     def cost(flat: NDArray) -> tuple[float, NDArray]:
         head = flat.reshape(start.shape)
         scores = inputs @ head
-        value = share @ loss.value(scores, targets) + 0.5 * held @ (head**2).sum(axis=1)
-        slope = inputs.T @ (share[:, None] * loss.slope(scores, targets)) + held[:, None] * head
+        value = share @ loss.value(scores, targets) + 0.5 * penalties @ (head**2).sum(axis=1)
+        slope = (
+            inputs.T @ (share[:, None] * loss.slope(scores, targets)) + penalties[:, None] * head
+        )
         return float(value), slope.ravel()
 
     first = (start * sizes[:, None]).ravel()

@@ -28,9 +28,11 @@ class LabelTerms:
     ----------
     mass, loss : float
         Sum of the weights, and of weights times losses of labels.
+    atoms : ndarray of shape (n_components, n_features)
+        Those that the last sample with a label was measured at.
     pull : ndarray of shape (n_components, n_features)
         Gradient of the loss of the labels with respect to the atoms.
-    bend : ndarray of shape (n_components,)
+    curvature : ndarray of shape (n_components,)
         Its Gauss-Newton curvature along each atom.
     head_gram : ndarray of shape (n_inputs, n_inputs)
         Sum of weight times curvature times u'u, with u the code, the covariates and a one.
@@ -40,26 +42,29 @@ class LabelTerms:
 
     mass: float
     loss: float
+    atoms: NDArray
     pull: NDArray
-    bend: NDArray
+    curvature: NDArray
     head_gram: NDArray
     head_cross: NDArray
 
     SAVED: ClassVar = (
-        *(number("mass", at_least=0), number("loss", finite=True), array("pull", "r d")),
-        *(array("bend", "r", at_least=0), array("head_gram", "p p"), array("head_cross", "p o")),
+        *(number("mass", at_least=0), number("loss", finite=True), array("atoms", "r d")),
+        *(array("pull", "r d"), array("curvature", "r", at_least=0)),
+        *(array("head_gram", "p p"), array("head_cross", "p o")),
     )
 
     @classmethod
     def none(cls, n_components: int, n_features: int) -> Self:
         """Return sums of nothing; heads are a single 0, which any number of inputs adds to."""
-        rows, head = (n_components, n_features), np.zeros((1, 1))
-        return cls(0.0, 0.0, np.zeros(rows), np.zeros(n_components), head, head)
+        rows, head = np.zeros((n_components, n_features)), np.zeros((1, 1))
+        return cls(0.0, 0.0, rows, rows, np.zeros(n_components), head, head)
 
     def blend(self, keep: float, other: Self, share: float) -> Self:
         """Return the sum of both, each by its factor."""
         mine, theirs = vars(self), vars(other)
-        return type(self)(**{name: keep * mine[name] + share * theirs[name] for name in mine})
+        sums = {name: keep * mine[name] + share * theirs[name] for name in mine if name != "atoms"}
+        return type(self)(**sums, atoms=other.atoms if other.mass else self.atoms)
 
     def __add__(self, other: Self) -> Self:
         return self.blend(1.0, other, 1.0)
@@ -69,7 +74,8 @@ class LabelTerms:
         inputs = np.concatenate([scale, np.ones(len(self.head_gram) - len(scale))])
         # An atom over its scale has codes times it: slopes and curvatures in the atom grow alike.
         return type(self)(
-            *(self.mass, self.loss, self.pull * scale[:, None], self.bend * scale**2),
+            *(self.mass, self.loss, self.atoms / np.where(scale > 0, scale, 1.0)[:, None]),
+            *(self.pull * scale[:, None], self.curvature * scale**2),
             *(self.head_gram * inputs * inputs[:, None], self.head_cross * inputs[:, None]),
         )
 
@@ -119,7 +125,14 @@ class LabelledAggregates(Aggregates):
     def rescale_features(self, scale: NDArray, energy: NDArray) -> None:
         """Multiply every feature of the past by its number, where the codes stay as they are."""
         super().rescale_features(scale, energy)
-        self.labels = replace(self.labels, pull=self.labels.pull * scale)
+        labels = self.labels
+        # The loss of labels stays as it is where atoms are multiplied, too.
+        self.labels = replace(
+            labels,
+            atoms=labels.atoms * scale,
+            pull=labels.pull / scale,
+            curvature=labels.curvature / np.mean(scale**2),
+        )
 
 
 @dataclass(frozen=True)
@@ -140,6 +153,8 @@ class LabelledSums(Statistics[LabelledDelta, LabelledAggregates]):
     Attributes
     ----------
     labels : LabelLoss
+    for_atoms : bool, default=True
+        Whether slopes through codes are wanted, or the sums of the head alone.
 
     References
     ----------
@@ -148,6 +163,7 @@ class LabelledSums(Statistics[LabelledDelta, LabelledAggregates]):
     """
 
     labels: LabelLoss
+    for_atoms: bool = True
     needs: ClassVar[Needs] = {"loss": ("quadratic",)}
 
     def start(self, n_components: int, n_features: int, loss: Loss) -> LabelledAggregates:
@@ -166,17 +182,22 @@ class LabelledSums(Statistics[LabelledDelta, LabelledAggregates]):
         targets = np.zeros_like(scores) if known.labels is None else known.labels
         slope = w[:, None] * self.labels.slope(scores, targets)
         curvature = w * self.labels.curvature(scores, targets)
-        error = 2 * objective.losses(known, h.astype(dictionary.dtype), dictionary)
-        bends = self.labels.hessian(scores, targets)
-        bends = w[:, None] * bends[0], np.sqrt(w)[:, None] * bends[1]
-        q, bend = through_codes(h, slope, bends, error, dictionary, objective.codes.l2)
-        mixed = q.T @ h
-        crossed = np.asarray((known.X.T @ q).T if sp.issparse(known.X) else q.T @ known.X)
+        atoms = dictionary.atoms()
+        pull, turn = np.zeros(atoms.shape), np.zeros(len(atoms))
+        if self.for_atoms:
+            error = 2 * objective.losses(known, h.astype(dictionary.dtype), dictionary)
+            d, r = self.labels.hessian(scores, targets)
+            turns = w[:, None] * d, np.sqrt(w)[:, None] * r
+            q, turn = through_codes(h, slope, turns, error, dictionary, objective.codes.l2)
+            mixed = q.T @ h
+            crossed = np.asarray((known.X.T @ q).T if sp.issparse(known.X) else q.T @ known.X)
+            pull = crossed - (mixed + mixed.T) @ atoms
         labels = LabelTerms(
             mass=float(w.sum()),
             loss=float(w @ self.labels.value(scores, targets)),
-            pull=crossed - (mixed + mixed.T) @ dictionary.atoms(),
-            bend=bend,
+            atoms=atoms,
+            pull=pull,
+            curvature=turn,
             head_gram=(inputs * curvature[:, None]).T @ inputs,
             head_cross=inputs.T @ (curvature[:, None] * scores - slope),
         )
@@ -193,7 +214,7 @@ def labelled(batch: Batch) -> NDArray:
 def through_codes(
     h: NDArray,
     slope: NDArray,
-    bends: tuple[NDArray, NDArray],
+    turns: tuple[NDArray, NDArray],
     error: NDArray,
     dictionary: Predicting,
     ridge: float,
@@ -205,7 +226,7 @@ def through_codes(
     h : ndarray of shape (n_samples, n_components)
     slope : ndarray of shape (n_samples, n_outputs)
         Of the losses of labels in the scores.
-    bends : tuple of ndarray of shape (n_samples, n_outputs)
+    turns : tuple of ndarray of shape (n_samples, n_outputs)
         Their second derivatives, as `LabelLoss.hessian` returns them.
     error : ndarray of shape (n_samples,)
         Squared lengths of what codes leave unexplained.
@@ -216,7 +237,7 @@ def through_codes(
     head, gram = dictionary.slopes, dictionary.gram()
     n_atoms, n_outputs = head.shape
     ridge += RIDGE * float(gram.trace()) / n_atoms
-    q, bend = np.empty_like(h), np.zeros(n_atoms)
+    q, curvature = np.empty_like(h), np.zeros(n_atoms)
     size, diagonal = max(ENTRIES // (n_atoms * (n_atoms + n_outputs)), 1), np.arange(n_atoms)
     for start in range(0, len(h), size):
         rows = slice(start, start + size)
@@ -226,10 +247,10 @@ def through_codes(
         systems[:, diagonal, diagonal] += np.where(used, ridge, 1.0)
         solved = np.linalg.solve(systems, used[:, :, None] * head)
         q[rows] = np.einsum("nko,no->nk", solved, slope[rows])
-        d, r = bends[0][rows], bends[1][rows]
+        d, r = turns[0][rows], turns[1][rows]
         along = np.einsum("nko,no->nk", solved, r)
         reach = np.einsum("ko,nko,no->n", head, solved, d) - ((r @ head.T) * along).sum(axis=1)
         across = np.einsum("nko,no->nk", solved**2, d) - along**2
-        bend += (h[rows] ** 2 * reach[:, None] + across * error[rows, None]).sum(axis=0)
+        curvature += (h[rows] ** 2 * reach[:, None] + across * error[rows, None]).sum(axis=0)
     # Differences, which rounding may leave below zero.
-    return q, np.maximum(bend, 0)
+    return q, np.maximum(curvature, 0)

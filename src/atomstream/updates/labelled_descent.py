@@ -14,7 +14,7 @@ from atomstream.problem import Clock, Objective
 from atomstream.updates.base import CodedBatch
 from atomstream.updates.block_coordinate import BlockCoordinate
 
-MIN_DIAGONAL = 1e-12  # keeps a head without any label at zero
+MIN_DIAGONAL = 1e-12  # of itself: keeps heads of inputs that are always 0 solvable
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class LabelledDescent(BlockCoordinate):
     r"""Sweep over the atoms as `BlockCoordinate`, with what labels add, and solve for the head.
 
     The surrogate of the squared loss, A and B, gets a parabola for the loss of the labels around
-    the atoms at hand D', with its average slope P and curvature diag(b):
+    the atoms D' that the last labels were measured at, with its average slope P and curvature b:
 
     .. math:: \tfrac12 tr(D^\top A D) - tr(D^\top B)
               + u\, tr(P (D - D')^\top) + \tfrac{u}{2} \sum_j b_j |d_j - d_j'|^2.
@@ -49,7 +49,7 @@ class LabelledDescent(BlockCoordinate):
     @property
     def statistics(self) -> LabelledSums:  # type: ignore[override]
         """What is measured of a batch: the sums of the squared loss, and those of the labels."""
-        return LabelledSums(self.labels)
+        return LabelledSums(self.labels, for_atoms=bool(self.weight))
 
     def update(
         self,
@@ -60,26 +60,30 @@ class LabelledDescent(BlockCoordinate):
     ) -> None:
         """Sweep over the atoms, then solve for the head."""
         super().update(state, objective, clock, latest)
-        memory, dictionary = state.memory, state.dictionary
-        held = head_penalties(memory, dictionary, self.shrinkage)
-        system = memory.labels.head_gram + memory.labels.mass * np.diag(held)
-        known = memory.labels.head_cross
-        dictionary.head = np.linalg.solve(system + MIN_DIAGONAL * np.eye(len(system)), known)
+        labels, dictionary = state.memory.labels, state.dictionary
+        if labels.mass:  # else nothing is known of a head
+            penalties = head_penalties(state.memory, dictionary, self.shrinkage)
+            system = labels.head_gram / labels.mass + np.diag(penalties)
+            size = system.diagonal()
+            system = system + np.diag(np.where(size > 0, MIN_DIAGONAL * size, 1.0))
+            dictionary.head = np.linalg.solve(system, labels.head_cross / labels.mass)
 
     def _sums(self, memory: Any, atoms: NDArray) -> tuple[NDArray, NDArray]:
-        """Return A and B with the parabola of the labels around these atoms."""
+        """Return A and B with the parabola of the labels around the atoms it was measured at."""
         gram, cross = super()._sums(memory, atoms)
         labels = memory.labels
         if not self.weight or not labels.mass:
             return gram, cross
         unit = self.weight * memory.constant / labels.mass
-        bend = unit * labels.bend
-        return gram + np.diag(bend), cross + bend[:, None] * atoms - unit * labels.pull
+        curvature = unit * labels.curvature
+        # Not around the atoms at hand: where no label comes for long, they would be pushed on.
+        slope = unit * labels.pull - curvature[:, None] * labels.atoms
+        return gram + np.diag(curvature), cross - slope
 
 
 def head_penalties(memory: Any, dictionary: Any, shrinkage: float) -> NDArray:
     """Return the strength of the penalty on each row of the head, (n_inputs,)."""
-    held = np.ones(len(dictionary.head))  # covariates
-    held[: len(memory.gram)] = memory.gram.diagonal()
-    held[-1] = 0.0  # nothing holds the intercepts
-    return shrinkage * held
+    penalties = np.ones(len(dictionary.head))  # covariates
+    penalties[: len(memory.gram)] = memory.gram.diagonal()
+    penalties[-1] = 0.0  # nothing holds the intercepts
+    return shrinkage * penalties

@@ -44,6 +44,7 @@ class RowsTask(_passes.PassesTask):
         "say missing=True": "say --missing",
         "use OnlineDictionaryLearning": "use --model dictionary or --on-bad-line skip",
         "OnlineNMF": "--model nmf",
+        "classes=[...]": "--classes NAME, once for each",
     }
 
     def __init__(self, settings: RowsSettings) -> None:
@@ -98,15 +99,17 @@ class RowsTask(_passes.PassesTask):
         # Once: what is asked here is of the data as a whole, and the first batch stands for it.
         if not self.learned:
             self._look_at(rows)
-        return rows if self.settings.label is None else (rows, self._told(piece.labels[0][~held]))
+        return (
+            rows if self.settings.label is None else (rows, self._labels_of(piece.labels[0][~held]))
+        )
 
-    def _told(self, texts: NDArray) -> NDArray:
+    def _labels_of(self, texts: NDArray) -> NDArray:
         """Return labels as the model takes them; an empty field is no label."""
-        told = np.array([None if text in (None, "") else text for text in texts], object)
+        labels = np.array([None if text in (None, "") else text for text in texts], object)
         if self.settings.label_kind == "classes":
-            return told
+            return labels
         try:
-            return told.astype(np.float64)
+            return labels.astype(np.float64)
         except ValueError as error:
             raise InputError(
                 f"--label {self.settings.label}: {error}; needed are numbers."
@@ -116,7 +119,7 @@ class RowsTask(_passes.PassesTask):
     def held_labels(self) -> NDArray | None:
         """Labels of the rows held out; None without them."""
         labels = self.holdout.labels if self.settings.label is not None else None
-        return None if labels is None else self._told(labels)
+        return None if labels is None else self._labels_of(labels)
 
     def _look_at(self, rows: Any) -> None:
         """Warn where the first batch shows that what is learned may not be what was meant."""
