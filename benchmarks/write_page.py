@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
     *("links", "forecasts", "etth2", "traffic", "unmixing", "denoising"),
-    "shared-atoms",
+    *("shared-atoms", "labels"),
     *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
     *("rare-parts", "signatures", "sources", "coherence"),
     *("drift", "outliers", "entry-weights", "real-streams", "engine", "notes"),

@@ -143,6 +143,7 @@ TABLES = (
     "entry-weights",
     "etth2",
     "forecasts",
+    "labels",
     "links",
     "outliers",
     "rare-parts",
@@ -160,7 +161,7 @@ def test_every_benchmark_has_a_chart():
     read = set(re.findall(r'(?:read|records)\("([\w*-]+)"\)', script))
     results = ROOT / "benchmarks/results"
     drawn = {path for name in read for path in results.glob(f"{name}.json")}
-    tables = {path for name in TABLES for path in results.glob(f"{name}-*.json")}
+    tables = {path for name in TABLES for path in results.glob(f"{name}*.json")}
     assert drawn == {*results.iterdir()} - tables
     named = re.findall(r'(?:finish|chart|alone)\((?:figure, )?"([\w-]+)", "([\w*-]+)"', script)
     assert read == {source for _, source in named}
