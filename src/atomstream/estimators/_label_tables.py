@@ -1,5 +1,6 @@
 """Labels as people give them, and as tables of one column an output, NaN where a row has none."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,15 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from atomstream.base import checked_numbers
+
+
+@dataclass(frozen=True)
+class RowLabels:
+    """What is known of rows beside their features."""
+
+    y: Any = None
+    covariates: Any = None
+    classes: Any = None
 
 
 def checked_labels(y: Any, n_rows: int) -> NDArray | None:

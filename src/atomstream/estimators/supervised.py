@@ -1,7 +1,7 @@
 """Online dictionaries whose codes predict labels."""
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._given import are_shards
 from atomstream.estimators._label_tables import (
+    RowLabels,
     all_classes,
     checked_labels,
     class_table,
@@ -38,15 +39,6 @@ from atomstream.streams import OnDisk
 from atomstream.updates.labelled_descent import LabelledDescent, head_penalties
 
 ROWS_TO_LEARN, MAX_PASSES = 1_000_000, 300  # where the number of passes is not given
-
-
-@dataclass(frozen=True)
-class RowLabels:
-    """What is known of rows beside their features."""
-
-    y: Any = None
-    covariates: Any = None
-    classes: Any = None
 
 
 @estimator
