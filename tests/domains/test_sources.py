@@ -279,7 +279,7 @@ def test_with_a_half_life_profiles_are_those_of_now(room):
 
 @pytest.mark.parametrize("half_life", [0, -1, 2.5, np.timedelta64(0, "D"), "60d", None])
 def test_half_lives_that_are_no_time_are_refused(half_life):
-    with pytest.raises(InputError, match="is no time above 0 for The table: give a duration such"):
+    with pytest.raises(InputError, match="The table needs a half_life above 0: a duration such"):
         site()[0].with_half_life(half_life)
 
 

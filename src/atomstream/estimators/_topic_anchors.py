@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +14,7 @@ from atomstream.base import of_sum_one
 from atomstream.domains.text.vocabulary import Vocabulary
 from atomstream.penalties import Simplex
 from atomstream.problem import Batch
+from atomstream.updates.majorise import Majorise
 from atomstream.updates.reseeding import starting_atoms
 
 
@@ -31,6 +34,15 @@ def anchor_rows(vocabulary: Vocabulary, anchors: Mapping[str, Sequence[str]]) ->
         if not size:
             raise ValueError(f"The vocabulary has none of the words of the anchor {name!r}.")
     return sp.csr_array(sp.diags_array(1 / sums) @ rows)
+
+
+def anchored_settings(
+    counts: sp.csr_array, rows: sp.csr_array, n_components: int, seed: int
+) -> dict[str, Any]:
+    """Return how topics with anchors are learned: from their start, and never begun anew."""
+    # A topic that is given a new start would lose its anchor to another one.
+    updater = Majorise(patience=math.inf)
+    return {"init": anchored_start(counts, rows, n_components, seed), "updater": updater}
 
 
 def anchored_start(

@@ -18,7 +18,7 @@ from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
-from atomstream.estimators._topic_anchors import anchor_rows, anchored_start
+from atomstream.estimators._topic_anchors import anchor_rows, anchored_settings
 from atomstream.estimators._topic_figures import TOGETHER, TopicFigures
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
@@ -364,7 +364,7 @@ class TopicModel(TopicFigures):
         seed: Any = self.learner_.random_state
         if self.anchors and not self._n_steps:
             rows = anchor_rows(self.vocabulary_, self.anchors)
-            settings["init"] = anchored_start(first, rows, self.n_components, seed)
+            settings |= anchored_settings(first, rows, self.n_components, seed)
         self._teach(all_batches(), n_batches, horizon, **settings)
         self.learner_.set_params(init="auto")  # as large as the topics, and of no more use
 

@@ -158,6 +158,7 @@ def best_head(
     inputs, penalties = inputs / sizes, penalties / sizes**2
 
     def cost(flat: NDArray) -> tuple[float, NDArray]:
+        """Return the mean loss with its penalty, and its gradient."""
         head = flat.reshape(start.shape)
         scores = inputs @ head
         value = share @ loss.value(scores, targets) + 0.5 * penalties @ (head**2).sum(axis=1)

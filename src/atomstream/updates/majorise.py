@@ -16,7 +16,7 @@ from atomstream.memory.column_sums import MIN_ENTRY_SHARE, ColumnSums
 from atomstream.penalties import Nonnegative, Penalty
 from atomstream.problem import Clock, Needs, Objective
 from atomstream.problem.products import losses
-from atomstream.updates.base import CodedBatch, Updater
+from atomstream.updates.base import PATIENCE, CodedBatch, Updater
 from atomstream.updates.block_coordinate import _size_is_free, _sweep
 
 # A Newton step leaves this share of every entry: past majorisers are steep near zero.
@@ -55,6 +55,9 @@ class Majorise(Updater[State[Rows, Majorants]]):
         outliers of a feature, for codes that have not seen an entry cannot foresee its error.
         Needed under robust losses, whose own minimiser spends atoms on single features as soon as
         outliers there cost more than what the atom explains elsewhere.
+    patience : float, default=10.0
+        Times n_components: the mass of samples without use after which an atom is re-seeded; inf
+        never re-seeds.
 
     References
     ----------
@@ -65,6 +68,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
     fixed: Fixed = 0
     newton: bool = True
     folds: int = 1
+    patience: float = PATIENCE
     weighs_entries: ClassVar[bool] = True
     statistics: ClassVar[MajorantSums] = MajorantSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise", "nonnegative", "shape")}

@@ -183,8 +183,8 @@ class SpeciesTable:
             ages = np.asarray((dates[-1] - dates) / half_life)
         if ages.dtype.kind != "f" or not (ages >= 0).all():
             raise InputError(
-                f"half_life={half_life!r} is no time above 0 for {self.source}: give a duration "
-                'such as np.timedelta64(60, "D") where rows have dates, else a number.'
+                f"{self.source} needs a half_life above 0: a duration such as "
+                f'np.timedelta64(60, "D") where rows have dates, else a number; got {half_life!r}.'
             )
         aged, weights = copy(self), 0.5 ** np.minimum(ages, MAX_AGE)
         aged.errors = self.errors / np.sqrt(weights)[:, None]
