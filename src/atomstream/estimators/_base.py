@@ -1,6 +1,7 @@
 """The body of the dictionary estimators: settings, data into batches, learning."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import KW_ONLY
 from itertools import chain
 from typing import Any, ClassVar, Self
 
@@ -11,10 +12,11 @@ from atomstream.base import RandomSource, Samples, check_memory, generator, one_
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation
 from atomstream.estimators._calls import Notifier, Transaction
+from atomstream.estimators._estimator import estimator
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
 from atomstream.estimators._settling import Settling
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
-from atomstream.estimators.registry import SCHEDULES, resolve, resolve_tolerance
+from atomstream.estimators.registry import SCHEDULES, ScheduleChoice, resolve, resolve_tolerance
 from atomstream.loop import Algorithm, Learner, Progress, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary, inside
 from atomstream.problem import Batch, Clock, joined
@@ -22,6 +24,7 @@ from atomstream.problem import Batch, Clock, joined
 PASSES = 10  # before the rounds over all rows
 
 
+@estimator
 class OnlineDictionary(CallbackSupportMixin, Settling):
     """Common body of the dictionary estimators; a model adds its parameters and their algorithm.
 
@@ -32,18 +35,19 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
 
     SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
     KNOWN: ClassVar[tuple[str, ...]] = ("n_features_in_",)  # of the shape of data, before learning
-    # Parameters, which the constructors of the models store.
-    n_components: int
-    schedule: Any
     TOLERANCE: ClassVar[Any] = "root"
-    batch_size: int
-    n_epochs: int | None
-    shuffle: bool
-    fixed_components: Any
-    n_jobs: int | None
-    max_time: float | None
-    random_state: RandomSource
-    _progress: Any  # of the newest step, while callbacks look at it
+
+    # Parameters of all models; their defaults where a model has no other.
+    _: KW_ONLY
+    alpha: float = 0.0
+    ridge: float = 0.0
+    schedule: ScheduleChoice = "power"
+    batch_size: int = 256
+    n_epochs: int | None = None
+    shuffle: bool = True
+    n_jobs: int | None = None
+    max_time: float | None = None
+    random_state: RandomSource = None
 
     def _schedule(self) -> Callable[[int, float, float], float]:
         """Return the schedule that the parameter stands for."""

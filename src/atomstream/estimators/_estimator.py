@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from inspect import signature
 from operator import attrgetter
@@ -85,6 +85,7 @@ class Estimator(BaseEstimator):
     PARAMETERS: ClassVar[dict[str, Parameter]] = {}
     LEARNED: ClassVar[tuple[Field | str, ...]] = ()
     _parameter_constraints: ClassVar[dict[str, Any]]
+    _DECLARED: ClassVar[tuple[Any, ...]] = ()  # fields of the data class, see `estimator`
 
     def __init_subclass__(cls, **known: Any) -> None:
         super().__init_subclass__(**known)
@@ -245,13 +246,19 @@ class Estimator(BaseEstimator):
 def estimator(kind: type[Model]) -> type[Model]:
     """Give a model the constructor that stores its annotated attributes with their defaults.
 
-    Attributes with ``field(init=False)`` are made by learning. The constructor is that of a data
-    class; the model is none to others: two models are equal only if they are one, and nothing may
-    write them down field by field.
+    Attributes with ``field(init=False)`` are made by learning, and what a class below has declared
+    so is inherited. The constructor is that of a data class; the model is none to others: two
+    models are equal only if they are one, and nothing may write them down field by field.
     """
-    made = dataclass(repr=False, eq=False, match_args=False)(kind)
-    del made.__dataclass_fields__  # type: ignore[attr-defined]
-    made.__init__ = _answering(made.__init__)  # type: ignore[method-assign]
+    own = kind.__annotations__
+    for known in kind._DECLARED:  # after its own, in their order, whether it has another default
+        if known.name not in own:
+            setattr(kind, known.name, known)
+        own[known.name] = own.pop(known.name, known.type)
+    made: Any = dataclass(repr=False, eq=False, match_args=False)(kind)
+    made._DECLARED = fields(made)
+    del made.__dataclass_fields__
+    made.__init__ = _answering(made.__init__)
     return made
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Generator
 from contextlib import AbstractContextManager, closing, nullcontext
 from copy import copy
+from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from atomstream.base import Counted, RandomSource, generator
 from atomstream.base.fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import blame
-from atomstream.estimators._estimator import Estimator, view
+from atomstream.estimators._estimator import Estimator, estimator, view
 from atomstream.estimators._given import are_shards
 from atomstream.estimators._sklearn import CallbackSupportMixin
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
@@ -24,6 +25,7 @@ from atomstream.estimators.registry import SCHEDULES, resolve
 LEARNER = part("learner_", OnlineDictionary)
 
 
+@estimator
 class LearnerInside(CallbackSupportMixin, Estimator):
     """A model with a learner inside: it learns what the learner learns, and shows what that knows.
 
@@ -35,8 +37,12 @@ class LearnerInside(CallbackSupportMixin, Estimator):
 
     ACCEPTS: ClassVar[tuple[str, ...]] = ()  # kinds of input, by the names of `InputTags`
 
-    learner_: Any
-    nonnegative: bool
+    _: KW_ONLY
+    alpha: float = 0.0
+    random_state: RandomSource = None
+
+    learner_: OnlineNMF | OnlineDictionaryLearning = field(init=False)
+    nonnegative: bool = field(init=False)  # a parameter of some
 
     importance_ = view(
         "learner_.importance_",

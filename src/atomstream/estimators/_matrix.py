@@ -33,8 +33,6 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     updater: Any
     codes: Any
     atoms: Any
-    alpha: float
-    ridge: float
     damping: float
     scale: str
     coder: Any

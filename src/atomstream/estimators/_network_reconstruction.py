@@ -98,13 +98,11 @@ class NetworkReconstruction(LearnerInside):
     motif: object = "path:21"
     n_components: int = 25
     _: KW_ONLY
-    alpha: float = 0.0
     chain: str = "pivot"
     schedule: ScheduleChoice = "power"
     n_batches: int = 100
     batch_size: int = 1000
     thin: int = 1
-    random_state: RandomSource = None
 
     learner_: OnlineNMF = field(init=False)
     motif_: Motif = field(init=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource, check_count
+from atomstream.base import check_count
 from atomstream.base.fields import count, each, part
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.reconstruction import check_stride, split_means
@@ -35,7 +35,6 @@ class PatchLearning(LearnerInside):
     n_patches: int = 60_000
     batch_size: int = 256
     n_jobs: int | None = None
-    random_state: RandomSource = None
 
     LEARNED = (
         *(LEARNER, each(count("patch_shape_", 1), at_least=2, at_most=3)),
@@ -43,7 +42,6 @@ class PatchLearning(LearnerInside):
     )
     SIGNED = "say nonnegative=False"  # for images with negative values
 
-    learner_: OnlineDictionaryLearning | OnlineNMF = field(init=False)
     patch_shape_: tuple[int, ...] = field(init=False)
 
     # -- learning

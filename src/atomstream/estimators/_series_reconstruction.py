@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource, track
+from atomstream.base import track
 from atomstream.domains.series.frames import Form, Table, check_series, nonnegative_table
 from atomstream.domains.series.head import Head
 from atomstream.domains.series.head_state import HeadState
@@ -34,7 +34,6 @@ class SeriesReconstruction(LearnerInside):
     window: int = 12
     _: KW_ONLY
     memory: int | None = None
-    alpha: float = 0.0
     ridge: float = 0.05
     forecast_alpha: float = 0.0
     correction: float = 1.0
@@ -45,7 +44,6 @@ class SeriesReconstruction(LearnerInside):
     n_init: int | None = None
     n_init_batches: int = 20
     init_batch_size: int = 100
-    random_state: RandomSource = None
 
     learner_: OnlineNMF = field(init=False)
     form_: Form = field(init=False)

@@ -25,8 +25,12 @@ class Settling(Fitting):
     _updated_learner: Callable[[], Learner]
     _current: Callable[[], Learner]
     _learn_scale: Callable[..., None]
-    init: Any
     _row_facts: Callable[..., dict[str, NDArray | None]]
+    # Parameters, which the constructors of the models store.
+    n_components: int
+    init: Any
+    fixed_components: Any
+    _progress: Any  # of the newest step, while callbacks look at it
 
     @with_callbacks
     def settle(self, X: Samples, sample_weight: ArrayLike | None = None) -> Self:

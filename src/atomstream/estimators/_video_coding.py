@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource, counted
+from atomstream.base import counted
 from atomstream.estimators._calls import blame
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LearnerInside
-from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
-from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice, Start
 from atomstream.io.video import as_array, as_frames, pixel_courses
 
@@ -27,7 +25,6 @@ class VideoCoding(LearnerInside):
     n_components: int = 8
     _: KW_ONLY
     mode: str = "frames"
-    alpha: float = 0.0
     nonnegative: bool = True
     schedule: ScheduleChoice = "power"
     init: Start = "auto"
@@ -35,9 +32,7 @@ class VideoCoding(LearnerInside):
     grey: bool = False
     batch_size: int | None = None
     n_epochs: int | None = None
-    random_state: RandomSource = None
 
-    learner_: OnlineNMF | OnlineDictionaryLearning = field(init=False)
     frame_shape_: tuple[int, ...] = field(init=False)
     settled_: bool = field(init=False)
     _mode: str = field(init=False)

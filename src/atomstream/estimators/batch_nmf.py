@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource, Samples
+from atomstream.base import Samples
 from atomstream.coders.grouped import Grouped
 from atomstream.dictionaries import Dictionary
 from atomstream.estimators import _parameters
@@ -18,7 +18,7 @@ from atomstream.estimators._fitting import _mean
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._validation import raise_zeros
-from atomstream.estimators.registry import LossChoice, ScheduleChoice
+from atomstream.estimators.registry import LossChoice
 from atomstream.loop import Algorithm, Learner, check_compatible
 from atomstream.loop.grouped_start import grouped_start
 from atomstream.problem import Batch, joined
@@ -46,13 +46,15 @@ class BatchNMF(_OnlineMatrixFactorization):
         Atoms of each data set. The rows of a data set are explained by ``n_shared + n_own`` atoms.
     loss : str or loss part, default="squared"
         As in `OnlineNMF`.
-    alpha, ridge : float, default=0.0
-        Strength of the l1 and of the squared l2 penalty (halved) on the codes.
     scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
         Scale of the columns, the same for all data sets, as in `OnlineNMF`.
     data_sets : array-like, optional
         Names of all data sets, where the first rows of a stream do not show them; by default those
         of the first rows (all rows of `fit`). Rows of others use, and teach, the shared atoms.
+    missing : bool, default=False
+        Whether NaN stands for an entry that was not observed.
+    alpha, ridge : float, default=0.0
+        Strength of the l1 and of the squared l2 penalty (halved) on the codes.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     batch_size : int, default=256
@@ -62,8 +64,6 @@ class BatchNMF(_OnlineMatrixFactorization):
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass: an atom of one data set learns
         only while rows of that set come.
-    missing : bool, default=False
-        Whether NaN stands for an entry that was not observed.
     n_jobs, max_time : int and float, optional
         As in `OnlineNMF`.
     random_state : int, Generator, RandomState or None, default=None
@@ -120,18 +120,9 @@ class BatchNMF(_OnlineMatrixFactorization):
     n_own: int = 5
     _: KW_ONLY
     loss: LossChoice = "squared"
-    alpha: float = 0.0
-    ridge: float = 0.0
     scale: str = "none"
     data_sets: ArrayLike | None = None
-    schedule: ScheduleChoice = "power"
-    batch_size: int = 256
-    n_epochs: int | None = None
-    shuffle: bool = True
     missing: bool = False
-    n_jobs: int | None = None
-    max_time: float | None = None
-    random_state: RandomSource = None
 
     @property
     def n_components(self) -> int:  # type: ignore[override]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource, Samples, counted
+from atomstream.base import Samples, counted
 from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators import _parameters, registry
 from atomstream.estimators._base import OnlineDictionary
@@ -59,14 +59,19 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
         Which atom a new row is offered to: the atom with the largest coefficient in its code (R_r
         of the paper); one drawn at random (R_u); that of its known label, given as ``y`` (the case
         that the theory of R_r covers); or all atoms, which then share one set of representatives.
-    alpha : float, default=0.1
-        Strength of the l1 penalty on the codes, the paper's lambda.
-    ridge : float, default=0.0
-        As in `OnlineNMF`.
     damping : float, default=0.0
         Added to the diagonal of the averaged gram of the codes, the paper's kappa_1.
     codes : {"free", "nonnegative", "simplex"}, default="free"
         Set of the codes: signed as in the paper, nonnegative, or shares that sum to one.
+    missing : bool, default=False
+        Whether NaN stands for an entry that was not observed: codes are fitted to the others, and
+        gaps of a row, as part of the memory or as a representative, are filled by its
+        reconstruction (of the first N rows by the mean of their cluster).
+        `Representatives.observed` says which entries were observed.
+    alpha : float, default=0.1
+        Strength of the l1 penalty on the codes, the paper's lambda.
+    ridge : float, default=0.0
+        As in `OnlineNMF`.
     schedule : str or callable, default="harmonic"
         How much a row weighs in the memory: "harmonic", "power", "polynomial", "log_polynomial",
         "constant" or a part of `atomstream.schedules`. Every row is a step.
@@ -76,11 +81,6 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
         Passes of `fit` over the data.
     shuffle : bool, default=True
         As in `OnlineNMF`.
-    missing : bool, default=False
-        Whether NaN stands for an entry that was not observed: codes are fitted to the others, and
-        gaps of a row, as part of the memory or as a representative, are filled by its
-        reconstruction (of the first N rows by the mean of their cluster).
-        `Representatives.observed` says which entries were observed.
     n_jobs, max_time : int and float, optional
         As in `OnlineNMF`.
     random_state : int, Generator, RandomState or None, default=None
@@ -142,17 +142,11 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
     n_representatives: int = 150
     assignment: str = "code"
     alpha: float = 0.1
-    ridge: float = 0.0
     damping: float = 0.0
     codes: str = "free"
     schedule: registry.ScheduleChoice = "harmonic"
-    batch_size: int = 256
     n_epochs: int = 1
-    shuffle: bool = True
     missing: bool = False
-    n_jobs: int | None = None
-    max_time: float | None = None
-    random_state: RandomSource = None
 
     def _make_algorithm(self) -> Any:
         """Return the parts that the parameters stand for."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Matrix, RandomSource, Samples, checked_numbers
+from atomstream.base import Matrix, Samples, checked_numbers
 from atomstream.base.fields import number
 from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors import Axes
@@ -43,10 +43,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     ----------
     n_components : int, default=10
         Number of atoms, the rank R.
-    alpha : float, default=0.0
-        Strength of the l1 penalty on the codes, in the units of the data times their norm; half the
-        papers' lambda.
-    ridge, damping : float, default=0.0
+    damping : float, default=0.0
         As in `OnlineNMF`.
     codes : str or penalty part, default="nonnegative"
         Set of the codes, as in `OnlineDictionaryLearning`.
@@ -66,6 +63,18 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     coder : str or coder part, default="auto"
         As in `OnlineNMF`; ``coder__tol`` is 1e-3 where nothing else is said: atoms of low rank
         overlap much, so rough codes cost more than they save.
+    init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components), default=None
+        The starting loadings: random ones, those of rank-one tensors near samples of the first
+        batch, drawn by weight, or the matrices themselves. None is "random".
+    fixed_components : int, default=0
+        As in `OnlineNMF`.
+    missing : bool, default=False
+        As in `OnlineNMF`.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes, in the units of the data times their norm; half the
+        papers' lambda.
+    ridge : float, default=0.0
+        As in `OnlineNMF`.
     schedule : str or callable, default="harmonic"
         How much a batch weighs in the memory; names as in `OnlineNMF`.
     batch_size : int, default=64
@@ -75,13 +84,6 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
         gains next to nothing. Where columns of the loadings are nearly parallel, passes alone end
         well above that.
     shuffle : bool, default=True
-        As in `OnlineNMF`.
-    init : {None, "random", "samples"} or list of arrays of shape (I_k, n_components), default=None
-        The starting loadings: random ones, those of rank-one tensors near samples of the first
-        batch, drawn by weight, or the matrices themselves. None is "random".
-    fixed_components : int, default=0
-        As in `OnlineNMF`.
-    missing : bool, default=False
         As in `OnlineNMF`.
     n_jobs, max_time : int and float, optional
         As in `OnlineNMF`.
@@ -146,8 +148,6 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     n_components: int = 10
     _: KW_ONLY
-    alpha: float = 0.0
-    ridge: float = 0.0
     damping: float = 0.0
     codes: registry.SetChoice = "nonnegative"
     atoms: registry.SetChoice | Sequence[registry.SetChoice] = "nonnegative_ball"
@@ -156,14 +156,9 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     coder: registry.CoderChoice = "auto"
     schedule: registry.ScheduleChoice = "harmonic"
     batch_size: int = 64
-    n_epochs: int | None = None
-    shuffle: bool = True
     init: registry.Start = None
     fixed_components: int = 0
     missing: bool = False
-    n_jobs: int | None = None
-    max_time: float | None = None
-    random_state: RandomSource = None
 
     @classmethod
     def from_components(cls, components: Any, **params: Any) -> Self:

@@ -5,11 +5,10 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from atomstream.base import RandomSource
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.estimators.registry import CoderChoice, ScheduleChoice, SetChoice, Start
+from atomstream.estimators.registry import CoderChoice, SetChoice, Start
 
 
 @estimator
@@ -26,9 +25,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         Number of atoms.
     updater : "auto" or part of `atomstream.updates`, default="auto"
         What updates the atoms; "auto" is `atomstream.updates.BlockCoordinate`.
-    alpha : float, default=0.1
-        Strength of the l1 penalty on the codes, in the units of the data times their length.
-    ridge, damping : float, default=0.0
+    damping : float, default=0.0
         As in `OnlineNMF`.
     scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
         Scale of the columns, as in `OnlineNMF`.
@@ -39,6 +36,16 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         Set of the atoms, likewise, or "unit_sphere": atoms of length one.
     coder : str or coder part, default="auto"
         As in `OnlineNMF`, for the squared loss.
+    init : str or array of shape (n_components, n_features), default="samples"
+        As in `OnlineNMF`.
+    fixed_components : int, default=0
+        As in `OnlineNMF`.
+    missing : bool, default=False
+        As in `OnlineNMF`.
+    alpha : float, default=0.1
+        Strength of the l1 penalty on the codes, in the units of the data times their length.
+    ridge : float, default=0.0
+        As in `OnlineNMF`.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     batch_size : int, default=256
@@ -46,12 +53,6 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     n_epochs : int, optional
         As in `OnlineNMF`.
     shuffle : bool, default=True
-        As in `OnlineNMF`.
-    init : str or array of shape (n_components, n_features), default="samples"
-        As in `OnlineNMF`.
-    fixed_components : int, default=0
-        As in `OnlineNMF`.
-    missing : bool, default=False
         As in `OnlineNMF`.
     n_jobs, max_time : int and float, optional
         As in `OnlineNMF`.
@@ -94,19 +95,11 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     _: KW_ONLY
     updater: object = "auto"
     alpha: float = 0.1
-    ridge: float = 0.0
     damping: float = 0.0
     scale: str = "none"
     codes: SetChoice = "free"
     atoms: SetChoice = "unit_ball"
     coder: CoderChoice = "auto"
-    schedule: ScheduleChoice = "power"
-    batch_size: int = 256
-    n_epochs: int | None = None
-    shuffle: bool = True
     init: Start = "samples"
     fixed_components: int | ArrayLike = 0
     missing: bool = False
-    n_jobs: int | None = None
-    max_time: float | None = None
-    random_state: RandomSource = None

@@ -49,18 +49,18 @@ class ImageDictionary(PatchLearning):
     stride : int, default=2
         Pixels between neighbouring patches in `reconstruct`; 1 is smoothest, ``patch_size`` is
         fastest and blocky.
-    alpha : float, default=0.02
-        Strength of the l1 penalty on the codes, while learning and in `reconstruct`.
-    nonnegative : bool, default=False
-        Whether atoms and codes are nonnegative and patches keep their means: atoms are then parts
-        of pictures, to be looked at. Signed ones reconstruct, denoise and inpaint better.
     n_patches : int, default=60000
         Patches that `fit` and each `partial_fit` draw.
     batch_size : int, default=256
         Patches per step.
     n_jobs : int, optional
         Threads for coding; None is one, -1 all.
+    alpha : float, default=0.02
+        Strength of the l1 penalty on the codes, while learning and in `reconstruct`.
     random_state : int, Generator, RandomState or None, default=None
+    nonnegative : bool, default=False
+        Whether atoms and codes are nonnegative and patches keep their means: atoms are then parts
+        of pictures, to be looked at. Signed ones reconstruct, denoise and inpaint better.
 
     Attributes
     ----------

@@ -49,8 +49,6 @@ class NetworkDictionary(NetworkReconstruction):
     n_components : int, default=25
         Number of atoms. Many fewer than the pairs of nodes that the motif leaves free, or every
         atom shows a single edge.
-    alpha : float, default=0.0
-        Strength of the l1 penalty on the codes, while learning and reconstructing.
     chain : {"pivot", "glauber", "approximate_pivot", "all"} or class of chains, default="pivot"
         How copies are found: grown again from a root that walks, for motifs that are trees, or one
         node at a time, for any motif (see `atomstream.samplers`). "all" takes every copy once,
@@ -64,6 +62,8 @@ class NetworkDictionary(NetworkReconstruction):
         Copies per batch; under "all" every batch is all copies.
     thin : int, default=1
         Moves from one copy to the next.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes, while learning and reconstructing.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

@@ -8,12 +8,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource, Samples
+from atomstream.base import Samples
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._validation import raise_zeros
-from atomstream.estimators.registry import CoderChoice, LossChoice, ScheduleChoice, SetChoice, Start
+from atomstream.estimators.registry import CoderChoice, LossChoice, SetChoice, Start
 from atomstream.loop import Algorithm
 from atomstream.losses import Huber, Mahalanobis
 
@@ -45,10 +45,6 @@ class OnlineNMF(_OnlineMatrixFactorization):
         is much faster where the loss has a power majoriser, which all named ones have
         (docs/algorithms/divergences.md); "majorise" never raises its surrogate, and is slower where
         atoms are alike.
-    alpha : float, default=0.0
-        Strength of the l1 penalty on the codes, in the units of the data times their length.
-    ridge : float, default=0.0
-        Strength of the squared l2 penalty on the codes (halved in the objective).
     damping : float, default=0.0
         Added to the diagonal of the averaged gram of the codes.
     scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
@@ -69,6 +65,24 @@ class OnlineNMF(_OnlineMatrixFactorization):
         "projected_subgradient", or a part of `atomstream.coders`. "auto" takes what is fastest for
         the loss and the set of codes; ``coder__tol``, as in ``coders.Auto(tol=1e-3)``, is how exact
         codes are while learning. `transform` codes exactly.
+    init : str or array of shape (n_components, n_features), default="auto"
+        The starting dictionary: "samples" (rows of the first batch drawn by weight), "spread" (rows
+        far from each other, k-means++), "svd" (its singular vectors), "random" numbers, or the
+        atoms themselves. "auto" is "samples" for the squared loss and "svd" for others; under
+        robust losses the atoms of least squares, if codes found on one half of the features leave a
+        tenth less of the other half by them. For losses other than the squared one, starts from the
+        first batch are mixed half and half with its mean: multiplicative updates leave zeros as
+        they are.
+    fixed_components : int, mask of shape (n_components,), or indices, default=0
+        Which rows of ``init`` are kept as they are: a number means the first rows, a mask of bool
+        those where it is True, and indices those rows.
+    missing : bool, default=False
+        Whether NaN stands for an entry that was not observed: codes are then fitted to the observed
+        entries, and the sums completed with the reconstruction. Without it NaN is refused.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes, in the units of the data times their length.
+    ridge : float, default=0.0
+        Strength of the squared l2 penalty on the codes (halved in the objective).
     schedule : str or callable, default="power"
         How much a batch weighs in the memory: "power", "harmonic", "polynomial", "log_polynomial",
         "constant" or a part of `atomstream.schedules`. "constant" is for streams that drift: it
@@ -84,20 +98,6 @@ class OnlineNMF(_OnlineMatrixFactorization):
         losses, and for updates that promise no descent, ten passes alone.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
-    init : str or array of shape (n_components, n_features), default="auto"
-        The starting dictionary: "samples" (rows of the first batch drawn by weight), "spread" (rows
-        far from each other, k-means++), "svd" (its singular vectors), "random" numbers, or the
-        atoms themselves. "auto" is "samples" for the squared loss and "svd" for others; under
-        robust losses the atoms of least squares, if codes found on one half of the features leave a
-        tenth less of the other half by them. For losses other than the squared one, starts from the
-        first batch are mixed half and half with its mean: multiplicative updates leave zeros as
-        they are.
-    fixed_components : int, mask of shape (n_components,), or indices, default=0
-        Which rows of ``init`` are kept as they are: a number means the first rows, a mask of bool
-        those where it is True, and indices those rows.
-    missing : bool, default=False
-        Whether NaN stands for an entry that was not observed: codes are then fitted to the observed
-        entries, and the sums completed with the reconstruction. Without it NaN is refused.
     n_jobs : int, optional
         Threads for coding; None is one, -1 all.
     max_time : float, optional
@@ -158,23 +158,14 @@ class OnlineNMF(_OnlineMatrixFactorization):
     _: KW_ONLY
     loss: LossChoice = "squared"
     updater: object = "auto"
-    alpha: float = 0.0
-    ridge: float = 0.0
     damping: float = 0.0
     scale: str = "none"
     codes: SetChoice = "auto"
     atoms: SetChoice = "auto"
     coder: CoderChoice = "auto"
-    schedule: ScheduleChoice = "power"
-    batch_size: int = 256
-    n_epochs: int | None = None
-    shuffle: bool = True
     init: Start = "auto"
     fixed_components: int | ArrayLike = 0
     missing: bool = False
-    n_jobs: int | None = None
-    max_time: float | None = None
-    random_state: RandomSource = None
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for; both sets must be nonnegative."""

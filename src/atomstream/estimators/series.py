@@ -49,8 +49,6 @@ class SeriesDictionary(SeriesForecast):
         Times in an atom, at least 2.
     memory : int, optional
         Rows whose windows make a batch, at least ``window``; by default ten windows.
-    alpha : float, default=0.0
-        Strength of the l1 penalty on the codes while learning and reconstructing.
     ridge : float, default=0.05
         Strength of the squared l2 penalty (halved) on all codes; atoms have length one at most. It
         keeps forecasts close to the last row, and decides between codes where few entries were
@@ -83,6 +81,8 @@ class SeriesDictionary(SeriesForecast):
         Batches of the initialisation, under the harmonic schedule; 0 for none.
     init_batch_size : int, default=100
         Windows in such a batch, drawn at random.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes while learning and reconstructing.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags, RegressorTags, column_or_1d
 
-from atomstream.base import RandomSource, Samples
+from atomstream.base import Samples
 from atomstream.base.fields import array
 from atomstream.dictionaries import Dictionary
 from atomstream.dictionaries.predicting import Predicting
@@ -68,14 +68,16 @@ class SupervisedDictionary(PredictingFromCodes):
     class_weight : dict or "balanced", optional
         What a label of each class counts; "balanced" is the inverse of its share in the first
         labels (all those of `fit`).
-    alpha, ridge : float, default=0.0
-        Strength of the l1 and of the squared l2 penalty (halved) on the codes.
     scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
         Scale of the columns, as in `OnlineNMF`.
     codes : {"nonnegative", "free"}, default="nonnegative"
         Set of the codes.
     atoms : str or penalty part, default="nonnegative_ball"
         Set of the atoms, as in `OnlineDictionaryLearning`.
+    init : str or array of shape (n_components, n_features), default="auto"
+        As in `OnlineNMF`.
+    alpha, ridge : float, default=0.0
+        Strength of the l1 and of the squared l2 penalty (halved) on the codes.
     schedule : str or callable, default="harmonic"
         As in `OnlineNMF`.
     batch_size : int, default=256
@@ -85,8 +87,6 @@ class SupervisedDictionary(PredictingFromCodes):
         least 10 and at most 300.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
-    init : str or array of shape (n_components, n_features), default="auto"
-        As in `OnlineNMF`.
     n_jobs : int, optional
         Threads for coding; None is one, -1 all.
     max_time : float, optional
@@ -157,19 +157,11 @@ class SupervisedDictionary(PredictingFromCodes):
     shrinkage: float = 1e-3
     classes: ArrayLike | None = None
     class_weight: Any = None
-    alpha: float = 0.0
-    ridge: float = 0.0
     scale: str = "none"
     codes: str = "nonnegative"
     atoms: Any = "nonnegative_ball"
     schedule: ScheduleChoice = "harmonic"
-    batch_size: int = 256
-    n_epochs: int | None = None
-    shuffle: bool = True
     init: Start = "auto"
-    n_jobs: int | None = None
-    max_time: float | None = None
-    random_state: RandomSource = None
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts of a plain dictionary, with an updater that also sees the labels."""

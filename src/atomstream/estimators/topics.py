@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from atomstream.base import RandomSource, checked_numbers
+from atomstream.base import checked_numbers
 from atomstream.base.fields import part
 from atomstream.domains.text.topic_shares import npmi
 from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
@@ -68,8 +68,6 @@ class TopicModel(TopicFigures):
     anchor_weight : float, default=0.05
         How long these documents are, over the words of the batch that a topic has on average. From
         about 0.2 on topics may consist of their anchors alone; 0 only begins with them.
-    alpha : float, default=0.0
-        Strength of the l1 penalty on the codes.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     batch_size : int, default=256
@@ -78,6 +76,8 @@ class TopicModel(TopicFigures):
         Passes of `fit` over the documents, each in a new random order. None means ten, and then
         rounds over all documents at a time until one gains next to nothing; of these topics and
         those that rounds from five other starts lead to, `fit` takes the most coherent ones.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -132,11 +132,9 @@ class TopicModel(TopicFigures):
     ngrams: int = 1
     anchors: Mapping[str, Sequence[str]] | None = None
     anchor_weight: float = 0.05
-    alpha: float = 0.0
     schedule: ScheduleChoice = "power"
     batch_size: int = 256
     n_epochs: int | None = None
-    random_state: RandomSource = None
 
     # -- learning
 

@@ -44,11 +44,6 @@ class VideoDictionary(VideoCoding):
     n_components : int, default=8
         Number of atoms.
     mode : {"frames", "pixels"}, default="frames"
-    alpha : float, default=0.0
-        Strength of the l1 penalty on the codes.
-    nonnegative : bool, default=True
-        Whether atoms and codes are nonnegative, as in `OnlineNMF`: atoms are then parts of the
-        video. Otherwise both are signed, as in `OnlineDictionaryLearning`, and so may be the video.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     init : str or array, default="auto"
@@ -64,7 +59,12 @@ class VideoDictionary(VideoCoding):
         pixels 10 of a large video by default, and as many of a small one (of at most 2^20 numbers,
         no ``batch_size`` given) as it takes to learn what a batch method does: each is one step
         with exact codes, until `OnlineNMF.stationarity` is at most 0.001, or for 1000 passes.
+    alpha : float, default=0.0
+        Strength of the l1 penalty on the codes.
     random_state : int, Generator, RandomState or None, default=None
+    nonnegative : bool, default=True
+        Whether atoms and codes are nonnegative, as in `OnlineNMF`: atoms are then parts of the
+        video. Otherwise both are signed, as in `OnlineDictionaryLearning`, and so may be the video.
 
     Attributes
     ----------
