@@ -174,15 +174,13 @@ def _numbers(record: Record) -> dict[str, Any]:
 
 def table_lines(table: Table, bar_length: int = BAR) -> list[str]:
     """Return a table of atoms as lines of text, perhaps with a bar for the first share of each."""
-    heads = [f"{table.columns[key]:>9}" for key in table.numbers]
-    lines = [f"{table.name:>7}  " + " ".join(heads)]
-    places = [place for place, key in enumerate(table.columns, 1) if key != "features"]
-    shares = [place for place in places if table.rows and isinstance(table.rows[0][place], float)]
+    columns = enumerate(table.columns.items(), 1)
+    heads = {place: f"{head:>9}" for place, (key, head) in columns if key != "features"}
+    lines = [f"{table.name:>7}  " + " ".join(heads.values())]
+    shares = [place for place in heads if table.rows and isinstance(table.rows[0][place], float)]
     most = max((row[shares[0]] for row in table.rows), default=1.0) if shares else 1.0
     for row in table.rows:
-        cells = " ".join(
-            f"{cell(row[place]):>{len(head)}}" for place, head in zip(places, heads, strict=True)
-        )
+        cells = " ".join(f"{cell(row[place]):>{len(head)}}" for place, head in heads.items())
         bar = "=" * round(bar_length * row[shares[0]] / max(most, 1e-12)) if shares else ""
         text = row[-1] if "features" in table.columns else ""
         lines.append(f"{row[0]:>7}  {cells}  {bar:<{bar_length}}  {text}")

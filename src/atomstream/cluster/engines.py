@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from multiprocessing import get_context
 from threading import Thread
@@ -56,6 +57,7 @@ class Engine:
         return engine if isinstance(engine, cls) else cls(engine)
 
 
+@dataclass
 class Pool:
     """An executor while it is in use.
 
@@ -71,21 +73,17 @@ class Pool:
         Tasks to give out at a time: one where giving out is doing, so that few results are held.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], Any],
-        *,
-        owned: bool = False,
-        client: Any = None,
-        most_at_once: int = 2**31,
-    ) -> None:
-        self._make, self._owned, self._client = make, owned, client
-        self.most_at_once = most_at_once
+    make: Callable[[], Any]
+    owned: bool = False
+    client: Any = None
+    most_at_once: int = 2**31
+
+    def __post_init__(self) -> None:
         self._start()
 
     def _start(self) -> None:
-        self._executor = self._make()
-        if self._owned:  # workers start before the clock of the first round does
+        self._executor = self.make()
+        if self.owned:  # workers start before the clock of the first round does
             try:
                 self._executor.submit(facts).result(START_LIMIT)
             except TimeoutError:
@@ -100,12 +98,12 @@ class Pool:
         OSError, RuntimeError
             Where a scheduler is gone, has no workers, or has not answered for ``limit`` seconds.
         """
-        if self._client is None:
+        if self.client is None:
             return value
         # Without a hash each call has a key of its own: bytes sent again lead to no worker that has
         # died.
         how = {"broadcast": True, "hash": False, "timeout": min(limit, NEW_WORKER)}
-        return _within(limit, partial(self._client.scatter, value, **how))
+        return _within(limit, partial(self.client.scatter, value, **how))
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
         """Give a task out."""
@@ -119,7 +117,7 @@ class Pool:
         OSError, RuntimeError
             Where a scheduler is gone, or has not answered for ``limit`` seconds.
         """
-        return None if self._client is None else list(_within(limit, self._client.nthreads))
+        return None if self.client is None else list(_within(limit, self.client.nthreads))
 
     def everywhere(
         self, workers: list[str] | None, task: Callable[..., Any], *arguments: Any
@@ -129,7 +127,7 @@ class Pool:
         Another worker takes the task of one that has died.
         """
         if workers is not None:
-            make = partial(self._client.get_executor, pure=False, allow_other_workers=True)
+            make = partial(self.client.get_executor, pure=False, allow_other_workers=True)
             executors = [make(workers=[name]) for name in workers]
         else:
             executors = [self._executor] * getattr(self._executor, "_max_workers", 0)
@@ -137,16 +135,16 @@ class Pool:
 
     def renew(self) -> bool:
         """Start anew after workers died; return whether that is possible."""
-        if self._client is not None:  # what was scattered is lost with the workers that held it
-            return bool(self._client.status == "running")
-        if self._owned:
+        if self.client is not None:  # what was scattered is lost with the workers that held it
+            return bool(self.client.status == "running")
+        if self.owned:
             self.close()
             self._start()
-        return self._owned
+        return self.owned
 
     def close(self) -> None:
         """End workers that were started here; a thread ends with the task that it is at."""
-        if not self._owned:
+        if not self.owned:
             return
         # Listed before the shutdown, which forgets them; one that hangs would keep Python from
         # ending.
@@ -164,17 +162,18 @@ def _within(limit: float, ask: Callable[[], Any]) -> Any:
     TimeoutError
         After ``limit`` seconds without an answer.
     """
-    answer: Future = Future()
-
-    def work() -> None:
-        try:
-            answer.set_result(ask())
-        except BaseException as error:
-            answer.set_exception(error)
-
     # A daemon: a scheduler that never answers must not keep the process alive.
-    Thread(target=work, name="atomstream asks", daemon=True).start()
+    answer: Future = Future()
+    Thread(target=_settle, args=(answer, ask), name="atomstream asks", daemon=True).start()
     return answer.result(limit)
+
+
+def _settle(future: Future, ask: Callable[[], Any]) -> None:
+    """Give a future what a function returns or raises."""
+    try:
+        future.set_result(ask())
+    except BaseException as error:
+        future.set_exception(error)
 
 
 class _Here(Executor):
@@ -183,10 +182,7 @@ class _Here(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
         """Run a task and return its result as a future that is done."""
         future: Future = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
+        _settle(future, partial(fn, *args, **kwargs))
         return future
 
 

@@ -15,7 +15,7 @@ import math
 import os
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,55 +82,46 @@ def read_archive(path: str | Path) -> tuple[Any, list[NDArray]]:
         Before anything of the size that the file claims is allocated.
     """
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        prefix = _read_prefix(file, size, path)
+        size, prefix = os.fstat(file.fileno()).st_size, file.read(PREFIX.size)
+        n_arrays, n_header = _sizes(prefix, size, path)
         # Before anything is parsed or any memory is spent on what the file claims.
         _check_digest(file, prefix, path)
         file.seek(PREFIX.size)
-        content, table = _read_header(file.read(prefix.header), path)
+        content, table = _read_header(file.read(n_header), path)
         if any(math.prod(max(n, 1) for n in shape) > size for _, shape in table):
             raise CorruptModelError(f"{path} claims an array larger than the file.")
         sizes = [math.prod(shape) * np.dtype(dtype).itemsize for dtype, shape in table]
-        if len(table) != prefix.arrays or PREFIX.size + prefix.header + sum(sizes) != size:
+        if len(table) != n_arrays or PREFIX.size + n_header + sum(sizes) != size:
             raise CorruptModelError(
                 f"{path} claims arrays of {sum(sizes)} bytes that it does not hold."
             )
         return content, [_read_array(file, dtype, shape, path) for dtype, shape in table]
 
 
-class _Prefix(NamedTuple):
-    magic: bytes
-    format: int
-    arrays: int
-    header: int
-    digest: bytes
-
-
-def _read_prefix(file: BinaryIO, size: int, path: str | Path) -> _Prefix:
-    start = file.read(PREFIX.size)
-    if not start.startswith(MAGIC[: len(start)]) or not start:
-        what = "is empty" if not start else "is another kind of file"
+def _sizes(prefix: bytes, size: int, path: str | Path) -> tuple[int, int]:
+    """Return the number of arrays and the length of the header that a file of this size claims."""
+    if not prefix.startswith(MAGIC[: len(prefix)]) or not prefix:
+        what = "is empty" if not prefix else "is another kind of file"
         raise NotAModelError(f"{path} is no saved model of atomstream, nor a run: it {what}.")
-    if len(start) < PREFIX.size:
-        raise CorruptModelError(f"{path} is cut off after {len(start)} bytes.")
-    prefix = _Prefix(*PREFIX.unpack(start))
-    if prefix.format != FORMAT:
+    if len(prefix) < PREFIX.size:
+        raise CorruptModelError(f"{path} is cut off after {len(prefix)} bytes.")
+    _, known, n_arrays, n_header, _ = PREFIX.unpack(prefix)
+    if known != FORMAT:
         raise NewerFormatError(
-            f"{path} has format {prefix.format}, and this release reads format {FORMAT} only."
+            f"{path} has format {known}, and this release reads format {FORMAT} only."
         )
-    if prefix.arrays > MOST_ARRAYS or prefix.header > min(MOST_HEADER, size - PREFIX.size):
+    if n_arrays > MOST_ARRAYS or n_header > min(MOST_HEADER, size - PREFIX.size):
         raise CorruptModelError(
-            f"{path} claims {prefix.arrays} arrays and a header of {prefix.header} bytes in a "
-            f"file of {size}."
+            f"{path} claims {n_arrays} arrays and a header of {n_header} bytes in a file of {size}."
         )
-    return prefix
+    return n_arrays, n_header
 
 
-def _check_digest(file: BinaryIO, prefix: _Prefix, path: str | Path) -> None:
-    digest = hashlib.sha256(PREFIX.pack(*prefix[:-1], bytes(32)))
+def _check_digest(file: BinaryIO, prefix: bytes, path: str | Path) -> None:
+    digest = hashlib.sha256(prefix[:-32] + bytes(32))  # it comes last, and counts as zeros
     while chunk := file.read(CHUNK):
         digest.update(chunk)
-    if digest.digest() != prefix.digest:
+    if digest.digest() != prefix[-32:]:
         raise CorruptModelError(f"{path} is damaged: its digest is not that of its content.")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,18 +46,18 @@ class Pictures(Source):
         self._size, self._center, self._seed = size, options.center, options.seed
         heads = [_head(path) for path in paths]
         # Pixels as stored, and twice as floats of four bytes.
-        for path, head in zip(paths, heads, strict=True):
-            need(head.height * head.width * (3 if head.color and not grey else 1) * 9, str(path))
-            if min(head.height, head.width) < size:
+        for path, (height, width, color) in zip(paths, heads, strict=True):
+            need(height * width * (3 if color and not grey else 1) * 9, str(path))
+            if min(height, width) < size:
                 raise InputError(
                     f"{path} is smaller than a patch of {size} x {size} pixels; choose a smaller "
                     "--patch."
                 )
-        self.color = not grey and any(head.color for head in heads)
-        self._pixels = np.array([head.height * head.width for head in heads])
-        self._across = [head.width - size + 1 for head in heads]
-        places = [(head.height - size + 1) * (head.width - size + 1) for head in heads]
-        self._places, self._counts = np.array(places), np.minimum(places, options.per_image)
+        heights, widths, colors = np.array(heads).T
+        self.color = not grey and bool(colors.any())
+        self._pixels, self._across = heights * widths, widths - size + 1
+        self._places = (heights - size + 1) * self._across
+        self._counts = np.minimum(self._places, options.per_image)
         self.n_rows = int(self._counts.sum())
         self.shape = (size, size, 3) if self.color else (size, size)
         self.n_features = int(np.prod(self.shape))
@@ -102,20 +102,15 @@ class Pictures(Source):
             yield Block(X, (group[which[rows]].astype(np.int64) << 40) + places[rows])
 
 
-class _Head(NamedTuple):
-    height: int
-    width: int
-    color: bool
-
-
-def _head(path: Path) -> _Head:
+def _head(path: Path) -> tuple[int, int, bool]:
+    """Return height and width of an image, and whether it has colours."""
     with _opened(path) as image:
-        return _Head(image.height, image.width, image.mode not in ("1", "L", "LA", *DEEP))
+        return image.height, image.width, image.mode not in ("1", "L", "LA", *DEEP)
 
 
 def is_color(path: Path) -> bool:
     """Return whether an image file has colours; only its header is read."""
-    return _head(path).color
+    return _head(path)[2]
 
 
 def not_kept(path: Path) -> list[str]:

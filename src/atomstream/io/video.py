@@ -3,11 +3,12 @@
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice
+from operator import length_hint
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def n_frames_of(video: Any) -> int | None:
         return video.n_frames
     if hasattr(video, "shape"):
         return int(video.shape[0])
-    return len(video) if isinstance(video, Sized) else None
+    return length_hint(video) or None
 
 
 @dataclass(eq=False)

@@ -8,22 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted, unit
-from atomstream.looks import drawings, report
-from atomstream.looks.canvas import (
-    BLUE,
-    ORANGE,
-    TEXT,
-    TICK,
-    WEIGHT,
-    Figure,
-    empty,
-    heading,
-    labelled,
-    named_bars,
-    panels,
-)
+from atomstream.looks import canvas, drawings, report
+from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, Figure, heading, labelled, named_bars
 from atomstream.looks.record import Record, Table
-from atomstream.looks.report import Section
 from atomstream.looks.rows import RowsLook, largest_features
 
 MAX_DRAWN = 1500  # atoms that are drawn in a clustergram
@@ -73,7 +60,7 @@ class ConsensusLook(RowsLook):
             rows.append((*row, largest_features(entries, names)) if names else row)
         return Table("atom", heads | ({"features": "largest features"} if names else {}), rows)
 
-    def learned(self, record: Record) -> list[Section]:
+    def learned(self, record: Record) -> list[report.Section]:
         """Return the choice, the atoms with intervals, and the clusters."""
         model, choice = record.model, record.model.choice_
         caption = (
@@ -81,23 +68,23 @@ class ConsensusLook(RowsLook):
             "out, with its standard error; below, the share of the replicates that have the "
             "consensus atoms, on average and the one that fewest have."
         )
-        found = [Section("choice", "Numbers of atoms", caption, rank(choice))]
+        found = [report.Section("choice", "Numbers of atoms", caption, rank(choice))]
         caption = "The consensus atoms with intervals of 95 %, where replicates tell them."
         if record.shape is not None:
             caption = "The consensus atoms as patches, most important first."
             figure = drawings.atoms(model, record.shape)
         else:
             figure = intervals(model, record.names)
-        found.append(Section("atoms", "Atoms", caption, figure))
+        found.append(report.Section("atoms", "Atoms", caption, figure))
         found.append(report.table_section("importance", "The atoms", self.table(record)))
         caption = (
             "Cosines of all atoms of the replicates: a dark square with a pale surrounding is an "
             "atom that returns and is like no other."
         )
         figure = clustergram(model)
-        return [*found, Section("clusters", "Atoms of all replicates", caption, figure)]
+        return [*found, report.Section("clusters", "Atoms of all replicates", caption, figure)]
 
-    def judged(self, record: Record) -> list[Section]:
+    def judged(self, record: Record) -> list[report.Section]:
         """Return the measures of every rank."""
         choice = record.model.choice_
         heads = ["atoms", "stability, %", "error", "standard error", "silhouette", "cophenetic"]
@@ -113,7 +100,7 @@ class ConsensusLook(RowsLook):
             for row in choice.table
         ]
         caption = f"The means of the columns have an error of {choice.baseline:.4g}."
-        return [Section("ranks", "All numbers of atoms", caption, columns=heads, rows=rows)]
+        return [report.Section("ranks", "All numbers of atoms", caption, columns=heads, rows=rows)]
 
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the rows."""
@@ -166,9 +153,9 @@ def clustergram(model: Any, rank: int | None = None) -> Figure:
         By default the one chosen.
     """
     cosines, labels = clustergram_data(model, rank)
-    figure = empty(6.6, 5.2)
+    figure = canvas.empty(6.6, 5.2)
     axes = figure.subplots()
-    image = axes.imshow(cosines, cmap=WEIGHT, vmin=0, vmax=1, interpolation="nearest")
+    image = axes.imshow(cosines, cmap=canvas.WEIGHT, vmin=0, vmax=1, interpolation="nearest")
     labelled(figure.colorbar(image, ax=axes, shrink=0.8).ax, ylabel="cosine")
     edges = np.flatnonzero(np.diff(labels)) + 1
     starts, ends = np.append(0, edges), np.append(edges, len(labels))
@@ -232,7 +219,7 @@ def intervals(
     """
     drawn = intervals_data(model, names, top)
     height = 1.85 if drawn[0][0] is None else 0.65 + 0.17 * len(drawn[0][1])
-    grid, figure = panels(len(drawn), n_columns, 3.0, height)
+    grid, figure = canvas.panels(len(drawn), n_columns, 3.0, height)
     for number, (axes, (named, *values)) in enumerate(zip(grid, drawn, strict=True)):
         entries, low, high = values
         around = np.array([entries - low, high - entries])
@@ -261,7 +248,7 @@ def rank(choice: Any) -> Figure:
         Result of `atomstream.choose_rank`, or ``choice_`` of a `ConsensusNMF`.
     """
     ranks, chosen, stability = choice.ranks, choice.rank, choice.stability
-    figure = empty(7, 4.6)
+    figure = canvas.empty(7, 4.6)
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     dots: dict[str, Any] = {"marker": "o", "markersize": 4}
     top.errorbar(ranks, choice.error, choice.error_se, color=BLUE, capsize=3, **dots)
@@ -358,7 +345,7 @@ def rank_tree(model: Any, ranks: Sequence[int] | None = None) -> Figure:
         By default all that were tried.
     """
     levels = rank_tree_data(model, ranks)
-    figure = empty(max(4.0, 1.1 * len(levels)), max(3.0, 0.32 * levels[-1].rank))
+    figure = canvas.empty(max(4.0, 1.1 * len(levels)), max(3.0, 0.32 * levels[-1].rank))
     axes = figure.subplots()
     for before, after in pairwise(levels):
         ends = zip(before.heights[after.parents], after.heights, after.cosines, strict=True)

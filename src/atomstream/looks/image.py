@@ -15,7 +15,6 @@ from atomstream.io.source import existing, naming_source
 from atomstream.looks import canvas, drawings, report
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
-from atomstream.looks.report import Section
 
 
 class ImageCoder(FileCoder):
@@ -228,7 +227,7 @@ class ColorLook(Look):
         parts = record.model.dictionaries_.values()
         return np.concatenate([part.components_ for part in parts])
 
-    def learned(self, record: Record) -> list[Section]:
+    def learned(self, record: Record) -> list[report.Section]:
         """Return the atoms of each material as patches."""
         found, n_atoms = [], record.model.n_components
         for number, (name, dictionary) in enumerate(record.model.dictionaries_.items()):
@@ -238,7 +237,7 @@ class ColorLook(Look):
                 f"{name}. In the table below these are {first} to {first + n_atoms - 1}."
             )
             figure = drawings.atoms(dictionary.learner_, dictionary.patch_shape_)
-            found.append(Section(f"atoms_{number}", str(name), caption, figure))
+            found.append(report.Section(f"atoms_{number}", str(name), caption, figure))
         return [*found, report.table_section("importance", "All atoms", self.table(record))]
 
 

@@ -17,7 +17,6 @@ from atomstream.looks import report
 from atomstream.looks.canvas import Figure
 from atomstream.looks.cards import Picture, Term, pictures
 from atomstream.looks.record import Encoded, Record, Table
-from atomstream.looks.report import Section
 from atomstream.looks.samples import UsageOverTime, Users, usage_of, users_of
 
 MAX_THUMBNAILS = 12
@@ -176,11 +175,11 @@ class Look(AtomsLook):
         """Return the model in a few lines."""
         return {"model": type(record.model).__name__}
 
-    def learned(self, record: Record) -> list[Section]:
+    def learned(self, record: Record) -> list[report.Section]:
         """Return the sections on what was learned: the atoms, and how much each matters."""
         figure = self.plot(record.model, **self.options(record))
         return [
-            Section("atoms", "Atoms", self.caption(record), figure),
+            report.Section("atoms", "Atoms", self.caption(record), figure),
             report.importance(record, self.table(record), self.note),
         ]
 
@@ -192,7 +191,7 @@ class Look(AtomsLook):
         """Return what the picture of the atoms shows."""
         return "The atoms, most important first."
 
-    def judged(self, record: Record) -> list[Section]:
+    def judged(self, record: Record) -> list[report.Section]:
         """Return the sections on how well it was learned, besides the objective."""
         return []
 

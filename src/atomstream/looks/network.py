@@ -23,7 +23,6 @@ from atomstream.looks.cards import Picture
 from atomstream.looks.families import draw_graph, family_names, family_sections
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
-from atomstream.looks.report import Section
 
 READING = ("directed", "weight", "delimiter", "decimal", "largest_component")
 REBUILT = "reconstruction.csv"  # or with the ending .npz
@@ -115,7 +114,7 @@ class NetworkLook(Look):
             "one letter are the same structure at other places of the motif."
         )
 
-    def judged(self, record: Record) -> list[Section]:
+    def judged(self, record: Record) -> list[report.Section]:
         """Return the network before and after."""
         network = _network(record)
         if network is None:
@@ -128,7 +127,7 @@ class NetworkLook(Look):
         )
         figure = adjacency(network.out, rebuilt.matrix)
         facts = report.rounded(_figures(rebuilt))
-        before = Section("adjacency", "Before and after", caption, figure, facts=facts)
+        before = report.Section("adjacency", "Before and after", caption, figure, facts=facts)
         return [*family_sections(record.model), before]
 
     def source(self, record: Record) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from atomstream.looks.canvas import by_similarity
 from atomstream.looks.cards import Card, Cards, Picture
 from atomstream.looks.look import Look, look_of
 from atomstream.looks.record import EDITS, Edits, Record, Table, read_edits
-from atomstream.looks.report import Section, write_report
 from atomstream.watch import Trace
 
 MAX_PAST = 1 << 22  # characters of all pictures of the past in a report
@@ -53,7 +52,7 @@ def cards_of(record: Record) -> Cards | None:
     return CardBuilder(record, table).cards() if table.rows else None
 
 
-def sections_of(record: Record) -> list[Section]:
+def sections_of(record: Record) -> list[report.Section]:
     """Return the sections of the report, under the headings of their chapters."""
     look = look_of(record.model, record.task)
     source = {} if record.settings is None else look.source(record)
@@ -61,8 +60,8 @@ def sections_of(record: Record) -> list[Section]:
     chapters = {
         "What was learned": [*look.learned(record), *report.became(record, plural(unit))],
         "How well": [*look.judged(record), *report.learning(record, unit)],
-        "From what": [Section("inputs", "", facts=source)] if source else [],
-        "How": [Section("how", "", facts=report.how(record))],
+        "From what": [report.Section("inputs", "", facts=source)] if source else [],
+        "How": [report.Section("how", "", facts=report.how(record))],
     }
     return [
         # The heading stands above the first section of a chapter alone.
@@ -76,7 +75,7 @@ def write_page(record: Record, folder: Path, name: str) -> Path:
     """Write the report of a model that is called ``name``, and return the path of its page."""
     look, found = look_of(record.model, record.task), sections_of(record)
     title, facts = f"{look.title} of {name}", look.facts(record)
-    return write_report(folder, title, facts, found, cards=cards_of(record))
+    return report.write_report(folder, title, facts, found, cards=cards_of(record))
 
 
 class CardBuilder:

@@ -124,11 +124,6 @@ class Table:
     columns: dict[str, str]
     rows: Sequence[tuple[Any, ...]] = field(default_factory=list)
 
-    @property
-    def numbers(self) -> list[str]:
-        """The names for machines of all columns but the first and that of text."""
-        return [name for name in self.columns if name != "features"]
-
 
 @dataclass(frozen=True)
 class Encoded:
@@ -260,12 +255,8 @@ class Edits:
         """Yield blocks of codes: columns of one atom added, those of rejected atoms left out."""
         if not self.made:
             return encoded.blocks
-        place = {atom: column for column, atom in enumerate(self.kept)}
-        pairs = [(atom, place.get(self.root(atom))) for atom in range(self.n_atoms)]
-        sums = np.zeros((self.n_atoms, len(place)))
-        for atom, column in pairs:
-            if column is not None:
-                sums[atom, column] = 1.0
+        roots = [self.root(atom) for atom in range(self.n_atoms)]
+        sums = np.equal.outer(roots, self.kept).astype(np.float64)
         return ((labels, codes @ sums) for labels, codes in encoded.blocks)
 
     def counts(self) -> dict[str, int]:

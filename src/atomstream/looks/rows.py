@@ -25,7 +25,6 @@ from atomstream.looks.cards import Picture, bars
 from atomstream.looks.image import place_of_image, write_rebuilt
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
-from atomstream.looks.report import Section
 from atomstream.looks.samples import Users
 from atomstream.loop import scaling_of
 from atomstream.watch import figures_on
@@ -117,7 +116,7 @@ class RowsLook(Look):
 
         return report.atoms_table(record, most, "largest features", largest)
 
-    def learned(self, record: Record) -> list[Section]:
+    def learned(self, record: Record) -> list[report.Section]:
         """Return the atoms as patches, bars or curves, and their shares."""
         model, table = record.model, self.table(record)
         n_atoms = n_drawn = len(model.components_)
@@ -138,7 +137,7 @@ class RowsLook(Look):
         )
         if not any(row[-1] for row in table.rows):  # nothing to say: features have no names
             table = report.atoms_table(record, len(table.rows))
-        return [Section("atoms", "Atoms", caption, figure), report.importance(record, table)]
+        return [report.Section("atoms", "Atoms", caption, figure), report.importance(record, table)]
 
     def users(self, record: Record) -> Users | None:
         """Return the rows held out, their codes, and how well these explain them."""
@@ -166,7 +165,7 @@ class RowsLook(Look):
         """Return small pictures: bars where features are few or have names."""
         return [bars(row) for row in values] if _few(record) else super().drawn(record, values)
 
-    def judged(self, record: Record) -> list[Section]:
+    def judged(self, record: Record) -> list[report.Section]:
         """Return what the model makes of the rows held out."""
         rows = record.held_out
         if rows is None or not rows.shape[0]:
@@ -189,9 +188,9 @@ class RowsLook(Look):
         )
         figures = report.rounded(self.quality(record))
         return [
-            Section("held_out", "Held-out rows", shown + units, figure),
+            report.Section("held_out", "Held-out rows", shown + units, figure),
             *_outliers(record),
-            Section("quality", "Figures", measured, facts=figures),
+            report.Section("quality", "Figures", measured, facts=figures),
         ]
 
     def source(self, record: Record) -> dict[str, Any]:
@@ -208,7 +207,7 @@ class RowsLook(Look):
         }
 
 
-def _outliers(record: Record) -> list[Section]:
+def _outliers(record: Record) -> list[report.Section]:
     """Return which entries of the first rows held out are outliers, where the loss knows any."""
     if not getattr(record.model.algorithm_.objective.loss, "trims", False):
         return []
@@ -217,7 +216,7 @@ def _outliers(record: Record) -> list[Section]:
         f"The first {counted(len(found), 'row')} that were kept out of learning. Black entries, "
         f"{found.mean():.1%} of all, lie beyond the threshold of their row: they count as missing."
     )
-    return [Section("outliers", "Outliers", caption, drawings.mask(found))]
+    return [report.Section("outliers", "Outliers", caption, drawings.mask(found))]
 
 
 def largest_features(row: NDArray, names: Sequence[str] | None) -> str:

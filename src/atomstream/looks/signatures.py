@@ -16,7 +16,6 @@ from atomstream.looks.consensus import ConsensusLook, clustergram, rank
 from atomstream.looks.look import FileCoder
 from atomstream.looks.mutation_classes import Kind, classed
 from atomstream.looks.record import Encoded, Record, Table
-from atomstream.looks.report import Section
 from atomstream.looks.rows import largest_features
 
 MAX_NAMED = 60  # samples whose names are written
@@ -65,18 +64,18 @@ class SignaturesLook(ConsensusLook):
         ]
         return Table("signature", heads, rows)
 
-    def learned(self, record: Record) -> list[Section]:
+    def learned(self, record: Record) -> list[report.Section]:
         """Return the choice, the profiles, the exposures and the clusters."""
         model, choice, notes = record.model, record.model.choice_, record.notes
         caption = (
             f"{choice.reason} Above, the error on hidden entries; below, the share of the "
             "replicates that have the signatures, on average and the one that fewest have."
         )
-        found = [Section("choice", "Numbers of signatures", caption, rank(choice))]
+        found = [report.Section("choice", "Numbers of signatures", caption, rank(choice))]
         table = _found(record)
         caption = "Share of the mutations of each signature by channel, with intervals of 95 %."
         figure = mutation_profiles(table, intervals=model.intervals_)
-        found.append(Section("profiles", "Signatures", caption, figure))
+        found.append(report.Section("profiles", "Signatures", caption, figure))
         found.append(report.table_section("signatures", "The signatures", self.table(record)))
         if "activities" in notes:
             caption = "Mutations of each sample by signature, the samples with most first."
@@ -84,11 +83,11 @@ class SignaturesLook(ConsensusLook):
                 caption += f" Hypermutated: {', '.join(map(str, over[:20]))}."
                 caption += f" {len(over) - 20} more." if len(over) > 20 else ""
             figure = exposures(notes["activities"], table.names)
-            found.append(Section("exposures", "Exposures", caption, figure))
+            found.append(report.Section("exposures", "Exposures", caption, figure))
         caption = "Cosines of all signatures of the replicates, cluster by cluster."
         return [
             *found,
-            Section("clusters", "Signatures of all replicates", caption, clustergram(model)),
+            report.Section("clusters", "Signatures of all replicates", caption, clustergram(model)),
         ]
 
     def source(self, record: Record) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from atomstream.looks import canvas, report
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, colour, empty, labelled, plain
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Record, Table
-from atomstream.looks.report import Section
 
 WIDTH = 9.0  # inches
 LEAST_BAR = 1e-4  # of the largest concentration: what is drawn of bars on a logarithmic scale
@@ -49,7 +48,7 @@ class SourcesLook(Look):
         heads = {"code_share": "share", "mapped": "mapped in bootstraps", "features": "species"}
         return Table("factor", heads, rows)
 
-    def learned(self, record: Record) -> list[Section]:
+    def learned(self, record: Record) -> list[report.Section]:
         """Return the numbers of factors, profiles, contributions, and their days and hours."""
         notes = record.notes
         profiles, *ranges = np.split(notes["profiles"], 3)
@@ -66,7 +65,7 @@ class SourcesLook(Look):
         if dates.dtype.kind == "M":
             drawn.append(("cycles", "Days and hours", CYCLES, factor_cycles(given, dates)))
         table = report.table_section("factors", "The factors", self.table(record))
-        return [table, *(Section(*each) for each in drawn)]
+        return [table, *(report.Section(*each) for each in drawn)]
 
 
 def factor_profiles(

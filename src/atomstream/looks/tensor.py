@@ -16,7 +16,6 @@ from atomstream.looks.canvas import BLUE, IMAGE, TEXT, TICK, empty, heading, sho
 from atomstream.looks.cards import Picture
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
-from atomstream.looks.report import Section
 
 MIDNIGHT = re.compile(r"(T00:00:00)?\.0{9}$")  # of dates: what they do not tell
 DRAWN = 12  # atoms in the picture
@@ -80,14 +79,14 @@ class TensorLook(Look):
             "other, one for each axis; entries are numbered from 0 in the order of the axis."
         ) + "".join(f" {name}: {labels}." for name, labels in _short_axes(record.model))
 
-    def judged(self, record: Record) -> list[Section]:
+    def judged(self, record: Record) -> list[report.Section]:
         """Return the figures measured at the end of the run."""
         figures = report.rounded(self.quality(record))
         if not figures:
             return []
         n_judged = counted(record.notes["n_judged"], "sample")
         caption = f"On the first {n_judged}, from which the model has learned too."
-        return [Section("quality", "Figures", caption, facts=figures)]
+        return [report.Section("quality", "Figures", caption, facts=figures)]
 
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the tensor."""

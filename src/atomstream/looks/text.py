@@ -19,7 +19,6 @@ from atomstream.looks.canvas import BLUE, TEXT, TICK, Figure, empty, panels, pla
 from atomstream.looks.cards import Picture, Term
 from atomstream.looks.look import MAX_THUMBNAILS, FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
-from atomstream.looks.report import Section
 from atomstream.looks.samples import UsageOverTime, Users
 
 OVER_TIME, BEST = "topics_over_time.csv", "top_documents.csv"
@@ -137,7 +136,7 @@ class TextLook(Look):
             return super().usage(record)
         return UsageOverTime(notes["time_starts"].tolist(), np.nan_to_num(notes["time_shares"]), [])
 
-    def learned(self, record: Record) -> list[Section]:
+    def learned(self, record: Record) -> list[report.Section]:
         """Return the words of each topic."""
         model, n_topics = record.model, len(record.model.components_)
         caption = (
@@ -149,7 +148,7 @@ class TextLook(Look):
         figure = self.plot(model, n_topics=n_topics)
         table = self.table(record, n_topics)
         return [
-            Section("topics", "Topics", caption, figure),
+            report.Section("topics", "Topics", caption, figure),
             report.table_section("words", "Their words", table),
             *_over_time(record),
         ]
@@ -201,7 +200,7 @@ def _shares(model: Any, files: Sequence[DocumentFile]) -> Iterator[tuple[Labels,
         yield [np.array(part, object) for part in labels], shares
 
 
-def _over_time(record: Record) -> list[Section]:
+def _over_time(record: Record) -> list[report.Section]:
     """Return the picture of the shares over time, where documents have dates."""
     notes, settings = record.notes, record.settings
     if "time_shares" not in notes:
@@ -217,7 +216,7 @@ def _over_time(record: Record) -> list[Section]:
     )
     if undated := notes.get("n_undated", 0):
         caption += f" {counted(undated, 'document')} without a date left out."
-    return [Section("over_time", "Over time", caption, topics_over_time(found, words))]
+    return [report.Section("over_time", "Over time", caption, topics_over_time(found, words))]
 
 
 def _span(starts: NDArray) -> str:

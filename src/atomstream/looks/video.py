@@ -16,7 +16,6 @@ from atomstream.looks import canvas, drawings, report
 from atomstream.looks.canvas import BLUE, IMAGE, ORANGE, TEXT, TICK, empty, heading, most_important
 from atomstream.looks.look import FileCoder, Look
 from atomstream.looks.record import Encoded, Record, Table
-from atomstream.looks.report import Section
 
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 FRAMES = 256  # coded at a time
@@ -83,7 +82,7 @@ class VideoLook(Look):
         tops = np.abs(record.model.components_).argmax(axis=1)
         return report.atoms_table(record, most, "peak at", lambda atom: f"frame {tops[atom]}")
 
-    def learned(self, record: Record) -> list[Section]:
+    def learned(self, record: Record) -> list[report.Section]:
         """Return the atoms as images or as curves, and their shares."""
         if record.model.mode == "frames":
             drawn = [*_images(record), *_courses(record)]
@@ -136,7 +135,7 @@ def _told(changes: ChangePoints | None) -> str:
     return ", ".join(f"frame {time}" for time in changes.times) or "none found"
 
 
-def _images(record: Record) -> list[Section]:
+def _images(record: Record) -> list[report.Section]:
     """Return the pictures of mode frames: large ones of few atoms, with their development."""
     model, n_atoms = record.model, record.model.n_components
     shape, times = model.frame_shape_, model.snapshot_times_
@@ -153,17 +152,17 @@ def _images(record: Record) -> list[Section]:
             shape = (shape[0], shape[1] * shape[2])
             caption += " The channels of a pixel lie side by side."
         figure = drawings.atoms(record.learner, shape, n_columns=min(n_atoms, COLUMNS))
-        found.append(Section("atoms", title, caption, figure))
+        found.append(report.Section("atoms", title, caption, figure))
         title = "Earlier"
     if fits:
         caption = (
             "Atoms by their numbers, each over its largest absolute entry, after so many frames."
         )
-        found.append(Section("development", title, caption, spatial_atoms(model)))
+        found.append(report.Section("development", title, caption, spatial_atoms(model)))
     return found
 
 
-def _courses(record: Record) -> list[Section]:
+def _courses(record: Record) -> list[report.Section]:
     """Return the picture of how much of each atom is in the frames, of a complete run."""
     codes = record.notes.get("courses")
     if codes is None:
@@ -175,12 +174,11 @@ def _courses(record: Record) -> list[Section]:
     )
     if every > 1:
         caption += f" Points are means of {every} frames."
-    return [
-        Section("courses", "Time courses", caption, time_courses(record.model, codes, every=every))
-    ]
+    figure = time_courses(record.model, codes, every=every)
+    return [report.Section("courses", "Time courses", caption, figure)]
 
 
-def _regimes(record: Record) -> list[Section]:
+def _regimes(record: Record) -> list[report.Section]:
     """Return the picture of mode pixels, with the changes."""
     model, changes = record.model, _changes(record)
     caption = (
@@ -192,7 +190,7 @@ def _regimes(record: Record) -> list[Section]:
         caption += " Orange lines stand before the first frame of a new regime."
         facts["p-values"] = ", ".join(f"{value:.3g}" for value in changes.p_values)
     figure = temporal_atoms(model, changes)
-    return [Section("atoms", "Atoms", caption, figure, facts=facts)]
+    return [report.Section("atoms", "Atoms", caption, figure, facts=facts)]
 
 
 def spatial_atoms_data(model: Any) -> tuple[NDArray, NDArray]:

@@ -17,21 +17,7 @@ from atomstream.penalties import Penalty
 from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.samplers import Chain
 from atomstream.schedules import Harmonic
-from atomstream.testing.truths import (
-    ROUNDING,
-    SHIFT,
-    is_a,
-    of_conjugate,
-    of_law,
-    of_projection,
-    of_prox,
-    of_runs,
-    of_slopes,
-    of_split,
-    of_step,
-    of_values,
-    samples,
-)
+from atomstream.testing import truths
 from atomstream.updates import Updater
 
 
@@ -74,13 +60,13 @@ def check_loss(loss: Loss, *, n_features: int = 3, seed: int = 0) -> None:
     Traceback (most recent call last):
     AssertionError: Quartic: gradient has the wrong sign, ...
     """
-    _ensure(loss, is_a(loss, Loss))
+    _ensure(loss, truths.is_a(loss, Loss))
     rng, shape = np.random.default_rng(seed), (40, n_features)
-    X, Y, Z = (samples(rng, shape, name) for name in (loss.data, *2 * [loss.reconstruction]))
-    _ensure(loss, of_values(loss, X, Y))
-    _ensure(loss, of_slopes(loss, X, Y, Z))
+    X, Y, Z = (truths.samples(rng, shape, name) for name in (loss.data, *2 * [loss.reconstruction]))
+    _ensure(loss, truths.of_values(loss, X, Y))
+    _ensure(loss, truths.of_slopes(loss, X, Y, Z))
     if loss.exponents is not None:
-        _ensure(loss, of_split(loss, np.abs(X) + SHIFT, rng))
+        _ensure(loss, truths.of_split(loss, np.abs(X) + truths.SHIFT, rng))
 
 
 def check_penalty(penalty: Penalty, *, n_features: int = 4, seed: int = 0) -> None:
@@ -110,15 +96,15 @@ def check_penalty(penalty: Penalty, *, n_features: int = 4, seed: int = 0) -> No
     >>> from atomstream.testing import check_penalty
     >>> check_penalty(Simplex(total=2.0))
     """
-    _ensure(penalty, is_a(penalty, Penalty))
+    _ensure(penalty, truths.is_a(penalty, Penalty))
     rng = np.random.default_rng(seed)
     X, *others = (size * rng.standard_normal((30, n_features)) for size in (2.0, 0.3, 2.0, 8.0))
     X[::2] *= 0.1  # inside of many sets, where some projections are wrong
-    _ensure(penalty, of_projection(penalty, X))
+    _ensure(penalty, truths.of_projection(penalty, X))
     inside = [penalty.prox(rows, 0.0) for rows in (X, *others)]
     for step in (0.0, 0.7, 3.0):
-        _ensure(penalty, of_prox(penalty, X, step, inside))
-    _ensure(penalty, of_conjugate(penalty, X, inside))
+        _ensure(penalty, truths.of_prox(penalty, X, step, inside))
+    _ensure(penalty, truths.of_conjugate(penalty, X, inside))
 
 
 def check_updater(updater: Updater, *, loss: Loss | None = None, seed: int = 0) -> None:
@@ -153,11 +139,12 @@ def check_updater(updater: Updater, *, loss: Loss | None = None, seed: int = 0) 
     """
     named: Any = getattr(updater, "statistics", None)
     sentence = f"statistics must be memory.Statistics, such as memory.GramSums(), got {named!r}"
-    _ensure(updater, [*is_a(updater, Updater), (isinstance(named, Statistics), sentence)])
+    _ensure(updater, [*truths.is_a(updater, Updater), (isinstance(named, Statistics), sentence)])
     rng, loss = np.random.default_rng(seed), loss or Squared()
     X = rng.exponential(size=(400, 4)) @ rng.random((4, 12)) + 0.1
     objective = Objective(loss, *updater.sets(loss))
-    coder, how = updater.coder or Auto().chosen(loss, objective.codes), Accuracy(1e-4, ROUNDING)
+    coder = updater.coder or Auto().chosen(loss, objective.codes)
+    how = Accuracy(1e-4, truths.ROUNDING)
     algorithm = Algorithm(objective, coder, updater, explainer=explainer_for(updater, objective))
     check_compatible(algorithm)
     atoms, clock = objective.atoms.normalize(rng.random((4, 12))), Clock(Harmonic(), 1e-3)
@@ -165,7 +152,7 @@ def check_updater(updater: Updater, *, loss: Loss | None = None, seed: int = 0) 
     for first in range(-20, len(X), 20):
         if first >= 0:
             part = Batch(X[first : first + 20])
-            _ensure(updater, of_step(part, algorithm, state, clock, rng))
+            _ensure(updater, truths.of_step(part, algorithm, state, clock, rng))
         if first in (-20, len(X) - 20):
             codes = coder.encode(batch, state.dictionary, objective, how).values
             mean.append(objective.values(batch, codes, state.dictionary).mean())
@@ -210,14 +197,15 @@ def check_sampler(
     >>> network = np.ones((4, 4)) - np.eye(4)
     >>> check_sampler(MotifGlauber(network, "path:3"), law=homomorphisms(network, "path:3"))
     """
-    _ensure(chain, is_a(chain, Chain))
-    _ensure(chain, of_runs(chain, seed))
+    _ensure(chain, truths.is_a(chain, Chain))
+    _ensure(chain, truths.of_runs(chain, seed))
     if law is not None:
         states, weights = map(np.asarray, law)
-        _ensure(chain, of_law(chain, states, weights / weights.sum(), np.random.default_rng(seed)))
+        rng = np.random.default_rng(seed)
+        _ensure(chain, truths.of_law(chain, states, weights / weights.sum(), rng))
 
 
-def _ensure(part: object, truths: Iterable[tuple[Any, str]]) -> None:
-    for holds, sentence in truths:
+def _ensure(part: object, found: Iterable[tuple[Any, str]]) -> None:
+    for holds, sentence in found:
         if not holds:
             raise AssertionError(f"{type(part).__name__}: {sentence}.")

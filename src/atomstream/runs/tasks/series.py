@@ -62,17 +62,14 @@ class _SeriesTask(Task):
         self.values = self.table.values
         # Fitted on the first rows alone: a scale that has seen the future would flatter the
         # forecast.
-        for step in [*self.averages(), *self.undone]:
+        average = getattr(settings, "average", 1)  # of forecasts alone
+        for step in [*[MovingAverage(average)] * (average > 1), *self.undone]:
             self.values = step.fit(self.values[: self.n_first]).transform(self.values)
 
     @property
     @abstractmethod
     def n_first(self) -> int:
         """Number of first rows that scaling may use; never rows to be forecast."""
-
-    def averages(self) -> list[Any]:
-        """Return the transformers that are not undone."""
-        return []
 
     @abstractmethod
     def check(self) -> None:
@@ -146,11 +143,6 @@ class ForecastTask(_SeriesTask):
     def n_first(self) -> int:
         """How many rows the initialisation sees."""
         return self.model._n_init
-
-    def averages(self) -> list[Any]:
-        """Return the trailing mean, where one is asked for."""
-        average = self.settings.average
-        return [MovingAverage(average)] * (average > 1)
 
     def check(self) -> None:
         """Raise InputError for a table that cannot be forecast with these settings."""

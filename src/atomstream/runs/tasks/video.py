@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted, renumbered
+from atomstream.base import Counted, counted, renumbered
 from atomstream.estimators.video import PASSES, VideoDictionary
 from atomstream.exceptions import InputError
 from atomstream.io.video import Video, as_frames, open_video, pixel_courses
@@ -147,10 +147,10 @@ class VideoTask(Task):
         self._ended = True  # unless `_paced` ends before the images do
         if not head:
             return
-        rest: Any = self._paced(chain(head, images), pace)
+        rest = self._paced(chain(head, images), pace)
         with callbacks_set(self.model, pace.bar("learning")):
             # With a length the bar shows how much is left; a stream has none.
-            self.model.partial_fit(_Counted(rest, n_frames - start) if n_frames else rest)
+            self.model.partial_fit(Counted(rest, n_frames and n_frames - start))
         if self._ended:
             pace.note(self.model.learner_)
 
@@ -234,18 +234,3 @@ class VideoTask(Task):
         frames = self.settings.mode == "frames"
         nouns = ("frame",) if frames else ("course of pixels", "courses of pixels")
         return counted(self._n_samples, *nouns)
-
-
-class _Counted:
-    """Images that come one by one and are known to be so many."""
-
-    def __init__(self, images: Iterator[NDArray], size: int) -> None:
-        self._images, self._size = images, size
-
-    def __iter__(self) -> Iterator[NDArray]:
-        """Return the images."""
-        return self._images
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return self._size
