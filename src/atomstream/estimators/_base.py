@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import RandomSource, Samples, check_memory, generator, one_blas_thread
+from atomstream.base.fields import field_names
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation
 from atomstream.estimators._calls import Notifier, Transaction
@@ -103,9 +104,9 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         if are_shards(batches):
             from atomstream.estimators._slots import fit_shards
 
-            how = slots, rounds, horizon, on_bad_shard, checkpoint
+            how = {"horizon": horizon, "on_bad_shard": on_bad_shard, "store": checkpoint}
             given: Any = batches
-            fit_shards(self, given, engine, *how)
+            fit_shards(self, given, engine, slots, rounds, **how)
             return self
         check_no_shards(batches, engine=engine, slots=slots, rounds=rounds, checkpoint=checkpoint)
         stream, n_batches = as_stream(batches, n_batches)
@@ -177,6 +178,8 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
 
     def _begin(self) -> Learner:
         """Return a new learner: an empty clock, a fresh source of randomness, no dictionary yet."""
+        for name in field_names(self.LEARNED[len(OnlineDictionary.LEARNED) :]):
+            self.__dict__.pop(name, None)  # what the model itself has learned
         algorithm = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(algorithm.coder, self.TOLERANCE))
         _validation.warn_of_schedule(self.schedule, clock.schedule)

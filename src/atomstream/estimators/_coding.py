@@ -52,7 +52,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes
 
-    missing: bool
+    missing: bool = False  # where it is no parameter
     _learner: Learner
     n_features_in_: int
 

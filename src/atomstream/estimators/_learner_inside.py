@@ -1,7 +1,7 @@
 """Models that turn data of one kind into batches of rows, and hand these to a learner inside."""
 
-from collections.abc import Generator
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from copy import copy
 from dataclasses import KW_ONLY, field
 from typing import Any, ClassVar
@@ -41,7 +41,7 @@ class LearnerInside(CallbackSupportMixin, Estimator):
     alpha: float = 0.0
     random_state: RandomSource = None
 
-    learner_: OnlineNMF | OnlineDictionaryLearning = field(init=False)
+    learner_: Any = field(init=False)
     nonnegative: bool = field(init=False)  # a parameter of some
 
     importance_ = view(
@@ -89,12 +89,18 @@ class LearnerInside(CallbackSupportMixin, Estimator):
         stream: AbstractContextManager[Any] = nullcontext()
         if not are_shards(batches):
             stream, batches = closing(batches), Counted(batches, n_batches)
+        with self._followed(self.learner_), stream:
+            self.learner_.fit_stream(batches, horizon=horizon, **(how or {}))
+
+    @contextmanager
+    def _followed(self, learner: Any) -> Iterator[None]:
+        """Let a learner work in the place of this model, which callbacks and messages are told."""
         try:
-            self.learner_.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with stream, blame(self):
-                self.learner_.fit_stream(batches, horizon=horizon, **(how or {}))
+            learner.set_callbacks(*getattr(self, "_skl_callbacks", ()))
+            with blame(self):
+                yield
         finally:
-            self.learner_.set_callbacks()
+            learner.set_callbacks()
 
     @property
     def _kind(self) -> type[OnlineNMF] | type[OnlineDictionaryLearning]:

@@ -29,13 +29,14 @@ ONE_PASS = {"schedule": "harmonic", "n_epochs": 1, "shuffle": False, "missing": 
 class _OnlineMatrixFactorization(OnlineDictionary):
     """The algorithm of both estimators; they differ in their sets."""
 
+    # Settled where they are no parameters.
     loss: Any = "squared"
-    updater: Any
-    codes: Any
-    atoms: Any
-    damping: float
+    updater: Any = "auto"
+    codes: Any = "auto"
+    atoms: Any = "auto"
+    damping: float = 0.0
     scale: str
-    coder: Any
+    coder: Any = "auto"
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for; the updater gives sets and coder."""

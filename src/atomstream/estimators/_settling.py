@@ -26,10 +26,9 @@ class Settling(Fitting):
     _current: Callable[[], Learner]
     _learn_scale: Callable[..., None]
     _row_facts: Callable[..., dict[str, NDArray | None]]
-    # Parameters, which the constructors of the models store.
     n_components: int
-    init: Any
-    fixed_components: Any
+    init: Any = "auto"  # and what follows: settled where they are no parameters
+    fixed_components: Any = 0
     _progress: Any  # of the newest step, while callbacks look at it
 
     @with_callbacks

@@ -20,19 +20,10 @@ from atomstream.problem import Batch
 
 
 def fit_shards(
-    model: Any,
-    shards: Shards,
-    engine: Any,
-    slots: int | None,
-    rounds: Rounds | None,
-    horizon: float,
-    on_bad_shard: str,
-    store: Any,
+    model: Any, shards: Shards, engine: Any, slots: int | None, rounds: Rounds | None, **how: Any
 ) -> None:
     """Let a model learn from shards in rounds, with callbacks and the limit of time after each."""
-    learner, n_slots = SlotLearner(model), 1 if slots is None else slots
-    how: Any = {"horizon": horizon, "on_bad_shard": on_bad_shard, "store": store}
-    driver = RoundDriver(learner, shards, n_slots, rounds, **how)
+    driver = RoundDriver(SlotLearner(model), shards, 1 if slots is None else slots, rounds, **how)
     after = Notifier(model)
     model.rounds_report_ = driver.report
     driver.run(engine, after)

@@ -19,7 +19,7 @@ from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._validation import raise_zeros
 from atomstream.estimators.registry import LossChoice
-from atomstream.loop import Algorithm, Learner, check_compatible
+from atomstream.loop import Algorithm, check_compatible
 from atomstream.loop.grouped_start import grouped_start
 from atomstream.problem import Batch, joined
 from atomstream.updates.reseeding import Reseeding, SharedReseeding
@@ -111,8 +111,6 @@ class BatchNMF(_OnlineMatrixFactorization):
 
     PARAMETERS: ClassVar = _parameters.BATCHES
     LEARNED = (*OnlineDictionary.LEARNED, "data_sets_")
-    codes = atoms = coder = updater = init = "auto"
-    damping, fixed_components = 0.0, 0
     _CODED_WITH = ("batch", "mask", "entry_weight")
     data_sets_: NDArray = field(init=False)
 
@@ -231,10 +229,6 @@ class BatchNMF(_OnlineMatrixFactorization):
         return {"X": X, "y": y, "sample_weight": weights}
 
     # -- data sets by their names
-
-    def _begin(self) -> Learner:
-        self.__dict__.pop("data_sets_", None)
-        return super()._begin()
 
     def _row_facts(
         self, data: Any, weights: NDArray | None, y: Any, ids: ArrayLike | None, position: int

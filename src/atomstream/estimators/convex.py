@@ -128,8 +128,6 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
 
     PARAMETERS: ClassVar = _parameters.CONVEX
     LEARNED = (*OnlineDictionary.LEARNED, "classes_")
-    fixed_components = 0
-    init = "auto"
     TOLERANCE = 0.0
     classes_: NDArray = field(init=False)
 
@@ -309,19 +307,12 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
             )
         return run
 
-    def _begin(self) -> Learner:
-        self.__dict__.pop("classes_", None)
-        run = super()._begin()
-        run.waiting = []
-        return run
-
     # -- files
 
     def _validate_learned(self) -> None:
         super()._validate_learned()
         run = self._learner
         good = not run.has_state or type(run.state.dictionary) is Hulls
-        good &= isinstance(run.waiting, list)
         if run.has_state and self.assignment == "labels":
             good &= np.shape(self.classes_) == (run.state.dictionary.shape[0],)
         if not good:

@@ -18,7 +18,7 @@ from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._estimator import estimator, view
 from atomstream.estimators._theorems import _CPTheorem
 from atomstream.estimators._validation import check_size, check_X
-from atomstream.loop import Algorithm, Learner
+from atomstream.loop import Algorithm
 from atomstream.losses import Squared
 from atomstream.penalties.ball import NormBall
 from atomstream.penalties.base import Penalty, project
@@ -293,10 +293,6 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     def _settings(self) -> list[Any]:
         return [*super()._settings(), vars(self).get("norm_"), vars(self).get("axes_")]
-
-    def _begin(self) -> Learner:
-        self.__dict__.pop("norm_", None)
-        return super()._begin()
 
     # -- the start
 

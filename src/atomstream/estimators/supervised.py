@@ -31,7 +31,7 @@ from atomstream.estimators._predicting import PredictingFromCodes
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._validation import check_weights
 from atomstream.estimators.registry import ScheduleChoice, Start
-from atomstream.loop import Algorithm, Learner
+from atomstream.loop import Algorithm
 from atomstream.losses.labels import best_head
 from atomstream.memory.labelled import labelled
 from atomstream.problem import Batch
@@ -141,11 +141,6 @@ class SupervisedDictionary(PredictingFromCodes):
         array("label_weights_", "o", optional=True, at_least=0),
         array("label_scale_", "2 o", optional=True, finite=True),
     )
-    updater = "auto"
-    damping = 0.0
-    coder = "auto"
-    fixed_components = 0
-    missing = False
     classes_: NDArray = field(init=False)
     label_weights_: NDArray = field(init=False)
     label_scale_: NDArray = field(init=False)
@@ -278,11 +273,6 @@ class SupervisedDictionary(PredictingFromCodes):
     def _passes(self, n_rows: int) -> int:
         """Return as many as the labels need: they teach more slowly than the rows themselves."""
         return min(max(ROWS_TO_LEARN // n_rows, PASSES), MAX_PASSES)
-
-    def _begin(self) -> Learner:
-        for name in ("classes_", "label_weights_", "label_scale_"):
-            self.__dict__.pop(name, None)
-        return super()._begin()
 
     def _starting_dictionary(self, batch: Batch) -> Dictionary:
         """Return the atoms to begin with, and a head of zeros."""

@@ -270,12 +270,8 @@ class TopicModel(TopicFigures):
         # A twin, so that a model that is saved meanwhile is whole, and a resumed one makes the same
         # rounds.
         twin = copy(self.learner_)
-        try:
-            twin.set_callbacks(*getattr(self, "_skl_callbacks", ()))
-            with blame(self):
-                ended = twin._settled(self._with_anchors(counts), None)
-        finally:
-            twin.set_callbacks()
+        with self._followed(twin):
+            ended = twin._settled(self._with_anchors(counts), None)
         if ended:
             # Other starts would lose which topic has which anchor.
             best = twin if self.anchors else self._more_coherent(twin, counts)
