@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.fields import Field, check_fields, field_names
 from atomstream.base.parameters import RENAMED, Parameter
-from atomstream.estimators._parameters import constraints
+from atomstream.estimators._parameters import completed, constraints
 from atomstream.estimators._sklearn import BaseEstimator
 from atomstream.estimators.registry import ROLES, changed_part
 
@@ -77,7 +77,7 @@ class Estimator(BaseEstimator):
     Attributes
     ----------
     PARAMETERS : dict of str to Parameter
-        What each parameter is for, and what it may be.
+        What each parameter is for, and what it may be; a class names those that no others share.
     LEARNED : tuple of Field or str
         Declared attributes made by learning, in the order of the file.
     """
@@ -89,9 +89,15 @@ class Estimator(BaseEstimator):
 
     def __init_subclass__(cls, **known: Any) -> None:
         super().__init_subclass__(**known)
-        cls._parameter_constraints = constraints(cls.PARAMETERS)  # what scikit-learn reads
+        cls._complete()
         if "__init__" in vars(cls):
             cls.__init__ = _answering(cls.__init__)  # type: ignore[method-assign]
+
+    @classmethod
+    def _complete(cls) -> None:
+        """Add the shared ones among the parameters of the constructor."""
+        cls.PARAMETERS = completed(cls.PARAMETERS, (known.name for known in cls._DECLARED))
+        cls._parameter_constraints = constraints(cls.PARAMETERS)  # what scikit-learn reads
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by their names, as scikit-learn does.
@@ -257,6 +263,7 @@ def estimator(kind: type[Model]) -> type[Model]:
         own[known.name] = own.pop(known.name, known.type)
     made: Any = dataclass(repr=False, eq=False, match_args=False)(kind)
     made._DECLARED = fields(made)
+    made._complete()
     del made.__dataclass_fields__
     made.__init__ = _answering(made.__init__)
     return made

@@ -1,12 +1,13 @@
 """The one table of the parameters of the estimators: what each is for, and what it may be.
 
-Each estimator names its entry as ``PARAMETERS``; the default stands in its constructor. What
-several parameters must be together is checked by the estimators, and names of parts are resolved in
-`registry`.
+An estimator names its own entry as ``PARAMETERS``; the other parameters of its constructor, where
+the defaults stand, are those of ``SHARED``. What several parameters must be together is checked by
+the estimators, and names of parts are resolved in `registry`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from sklearn.utils._param_validation import HasMethods
@@ -59,14 +60,28 @@ SHARED: Table = {
     "patch_size": parameter("Height and width of a patch, in pixels.", COUNT),
     "n_patches": parameter("Patches to learn from.", COUNT),
     "batch_size": parameter("Rows per step.", COUNT),
-    "n_epochs": parameter("Passes over the data.", COUNT),
+    "n_epochs": parameter("Passes over the data.", COUNT, NONE),
     "shuffle": parameter("Whether each pass has an order of its own.", FLAG),
     "init": parameter("The starting dictionary.", one_of(*STARTS), ARRAYS),
-    "fixed_components": parameter("Which rows of init are kept as they are.", whole(0)),
+    "fixed_components": parameter("Which rows of init are kept as they are.", whole(0), ARRAYS),
     "missing": parameter("Treat NaN as missing entries.", FLAG),
     "n_jobs": parameter("Threads for coding; -1 takes all.", THREADS, NONE),
     "max_time": parameter("Seconds after which learning ends.", AMOUNT, NONE),
     "random_state": parameter("Random seed.", SOURCE, NONE),
+    "loss": parameter(
+        "squared, kl, is, hellinger, huber[:DELTA], l1, l2, trimmed[:THRESHOLD], beta:BETA or "
+        "alpha:ALPHA.",
+        part("gradient", {*LOSSES, *(f"{family}:NUMBER" for family in FAMILIES)}),
+    ),
+    "scale": parameter(
+        "Scale of the columns, learned from the rows and undone in reconstructions: none, std, "
+        "max, log1p or tfidf.",
+        one_of(*SCALES),
+    ),
+    "updater": parameter(
+        "auto, majorise, or spsg (projected stochastic subgradient steps).",
+        part("update", {*UPDATERS, "auto"}),
+    ),
 }
 
 
@@ -90,12 +105,14 @@ def constraints(table: Table) -> dict[str, list[Allowed]]:
     return {name: [Allowed(declared)] for name, declared in table.items()}
 
 
-def _table(shared: str, **own: Parameter | str | tuple[Kind, ...]) -> Table:
-    """Return the parameters of one estimator.
+def completed(own: Table, names: Iterable[str]) -> Table:
+    """Return the parameters of a model with these names: its own entries, and shared ones."""
+    return {name: SHARED[name] for name in names if name in SHARED} | own
 
-    Of a shared one it may change the help (a text) or the kinds (a tuple); others are its own.
-    """
-    made = {name: SHARED[name] for name in shared.split()}
+
+def _table(**own: Parameter | str | tuple[Kind, ...]) -> Table:
+    """Return entries of one estimator; a text or a tuple changes help or kinds of a shared one."""
+    made = {}
     for name, it in own.items():
         if isinstance(it, str):
             it = Parameter(it, SHARED[name].kinds)
@@ -103,47 +120,13 @@ def _table(shared: str, **own: Parameter | str | tuple[Kind, ...]) -> Table:
     return made
 
 
-LEARNING = (
-    "n_components alpha ridge damping codes schedule batch_size n_epochs shuffle n_jobs max_time "
-    "random_state"
-)
-CODED = f"{LEARNING} atoms coder init fixed_components missing"
-DICTIONARY_LEARNING = _table(
-    CODED,
-    updater=parameter(
-        "auto, majorise, or spsg (projected stochastic subgradient steps).",
-        part("update", {*UPDATERS, "auto"}),
-    ),
-    n_epochs=(COUNT, NONE),
-    fixed_components=(whole(0), ARRAYS),
-    scale=parameter(
-        "Scale of the columns, learned from the rows and undone in reconstructions: none, std, "
-        "max, log1p or tfidf.",
-        one_of(*SCALES),
-    ),
-)
-NMF = DICTIONARY_LEARNING | {
-    "loss": parameter(
-        "squared, kl, is, hellinger, huber[:DELTA], l1, l2, trimmed[:THRESHOLD], beta:BETA or "
-        "alpha:ALPHA.",
-        part("gradient", {*LOSSES, *(f"{family}:NUMBER" for family in FAMILIES)}),
-    ),
-    "codes": Parameter(SHARED["codes"].help, (AUTO_SET,)),
-    "atoms": Parameter(SHARED["atoms"].help, (AUTO_SET,)),
-}
+NMF = _table(codes=(AUTO_SET,), atoms=(AUTO_SET,))
 BATCHES = _table(
-    "alpha ridge schedule batch_size n_epochs shuffle missing n_jobs max_time random_state",
     n_shared=parameter("Number of atoms that all data sets share.", COUNT),
     n_own=parameter("Number of atoms of each data set alone.", whole(0)),
     data_sets=parameter("Names of all data sets, if known.", ARRAYS, NONE),
-    n_epochs=(COUNT, NONE),
-    **{name: NMF[name] for name in ("loss", "scale")},
 )
 SUPERVISED = _table(
-    "n_components alpha ridge schedule batch_size n_epochs shuffle init n_jobs max_time "
-    "random_state atoms",
-    n_epochs=(COUNT, NONE),
-    scale=DICTIONARY_LEARNING["scale"],
     codes=(one_of("free", "nonnegative"),),
     labels=parameter("What is predicted: classes, numbers or counts.", one_of(*LABELS)),
     weight=parameter(
@@ -157,7 +140,6 @@ SUPERVISED = _table(
     ),
 )
 CONSENSUS = _table(
-    "batch_size shuffle n_jobs max_time random_state",
     bootstrap=parameter(
         "Count rows a random number of times in each replicate, as intervals need it; by default "
         "under divergences only.",
@@ -175,25 +157,22 @@ CONSENSUS = _table(
     min_cosine=parameter("Cosine from which a replicate has an atom.", number(0, 1, above=True)),
     n_components=(COUNT, ARRAYS, NONE),
     n_replicates=parameter("Replicates of each number of atoms.", whole(2)),
-    loss=NMF["loss"],
     model=parameter("The model that replicates are of.", implementing("fit_stream"), NONE),
     holdout=parameter(
         "Share of the rows that a replicate leaves out, and of the columns hidden in these.",
         number(0, 0.5, above=True),
     ),
     block_size=parameter("Rows in a row that are left out together.", COUNT),
-    n_epochs=(COUNT, NONE),
 )
 CONVEX = _table(
-    f"{LEARNING} missing",
     n_representatives=parameter("Number of samples that all atoms are made of.", COUNT),
     assignment=parameter(
         "Which atom a sample may represent.", one_of("random", "code", "labels", "pooled")
     ),
     codes=(part("prox", CONVEX_CODES),),
+    n_epochs=(COUNT,),
 )
 CP = _table(
-    CODED,
     n_components="Number of atoms, the rank.",
     atoms=(part("prox", {*SETS, "bounded"}), LIST, TUPLE),
     reshape=parameter("Groups of modes that are one.", LIST, TUPLE, NONE),
@@ -202,11 +181,11 @@ CP = _table(
         part("bound", {"auto"}),
     ),
     batch_size="Samples per step.",
-    n_epochs=parameter("Passes over the samples.", COUNT, NONE),
+    n_epochs="Passes over the samples.",
+    fixed_components=(whole(0),),
     init=(one_of("random", "samples"), ARRAYS, NONE),
 )
 NETWORK = _table(
-    "n_components alpha schedule batch_size random_state",
     motif=parameter(
         "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.",
         *(TEXT, implementing("adjacency", "a Motif"), ARRAYS, SPARSE, implementing("nodes")),
@@ -221,19 +200,16 @@ NETWORK = _table(
     thin=parameter("Moves of the chain from copy to copy.", COUNT),
 )
 IMAGE = _table(
-    "n_components patch_size alpha n_patches batch_size n_jobs random_state",
     alpha="Strength of the l1 penalty on the codes, for images in [0, 1].",
     batch_size="Patches per step.",
     stride=parameter("Pixels from patch to patch.", COUNT),
     nonnegative=parameter("Learn nonnegative codes and atoms, without centring.", FLAG),
 )
 COLOR = _table(
-    "n_components patch_size alpha n_patches n_jobs random_state",
     classifier=parameter("What tells materials apart.", one_of("perceptron", "convolutional")),
     keep_luma=parameter("Whether the grey image is the luma of the result.", FLAG),
 )
 SERIES = _table(
-    "n_components alpha ridge schedule random_state",
     window=parameter("Times in an atom.", whole(2)),
     memory=parameter("Rows to learn from at a time.", COUNT, NONE),
     forecast_alpha=parameter("Strength of the l1 penalty on codes that forecast.", AMOUNT),
@@ -257,14 +233,9 @@ SERIES = _table(
     init_batch_size=parameter("Windows in such a batch.", COUNT),
 )
 TOPICS = _table(
-    "n_components alpha schedule batch_size n_epochs random_state",
     n_components="Number of topics.",
     batch_size="Documents per step.",
-    n_epochs=parameter(
-        "Passes over the documents; without it ten, and then rounds until topics settle.",
-        COUNT,
-        NONE,
-    ),
+    n_epochs="Passes over the documents; without it ten, and then rounds until topics settle.",
     vectorizer=parameter(
         "How words become features: hashing, counts or tfidf.", one_of("counts", "hashing", "tfidf")
     ),
@@ -284,7 +255,6 @@ TOPICS = _table(
     anchor_weight=parameter("Words of anchors over those that fall on a topic.", AMOUNT),
 )
 VIDEO = _table(
-    "n_components alpha schedule init random_state",
     mode=parameter(
         "frames: atoms are images; pixels: atoms are curves over time.", one_of("frames", "pixels")
     ),
@@ -295,10 +265,9 @@ VIDEO = _table(
         FLAG,
     ),
     batch_size=parameter("Frames or pixels per step.", COUNT, NONE),
-    n_epochs=parameter("Passes over the pixels; frames come once.", COUNT, NONE),
+    n_epochs="Passes over the pixels; frames come once.",
 )
 WALK = _table(
-    "n_components random_state",
     n_components="Rank of the factorization.",
     n_states=parameter("Number of states.", COUNT, NONE),
     tau=parameter(

@@ -1,11 +1,9 @@
 """Online dictionary learning with codes and atoms in convex sets."""
 
 from dataclasses import KW_ONLY
-from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators.registry import CoderChoice, SetChoice, Start
@@ -88,8 +86,6 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     >>> model.transform(X).shape
     (500, 12)
     """
-
-    PARAMETERS: ClassVar = _parameters.DICTIONARY_LEARNING
 
     n_components: int = 20
     _: KW_ONLY
