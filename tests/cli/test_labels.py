@@ -8,7 +8,7 @@ import pytest
 from commands import refused
 from sklearn.datasets import load_wine
 
-from atomstream import load
+from atomstream import SupervisedDictionary, load
 from atomstream.cli import main
 from atomstream.runs.record import open_record
 
@@ -72,6 +72,51 @@ def test_numbers_and_counts_are_labels_too(table, tmp_path, capsys):
     capsys.readouterr()
     assert main(["inspect", str(run), "--json"]) == 0
     assert "score of labels" in json.loads(capsys.readouterr().out)["held_out"]
+
+
+def test_labels_obey_the_decimal_sign_and_what_stands_for_a_missing_entry(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 4))
+    y = X @ [3.0, 1.0, 0.0, 0.0] + 0.25
+    lines = [
+        [*(f"{x:.4f}".replace(".", ",") for x in row), f"{v:.3f}".replace(".", ",")]
+        for row, v in zip(X, y, strict=True)
+    ]
+    for place, sign in ((3, "-9"), (4, "-9,0"), (5, "NA"), (6, "")):
+        lines[place][-1] = sign
+    path = tmp_path / "comma.csv"
+    path.write_text("\n".join(map(";".join, [["a", "b", "c", "d", "y"], *lines])) + "\n")
+    kept = ("--holdout", "0", "--batch-size", "80", "--epochs", "1")
+    common = ("--atoms", "3", "--decimal", ",", "--na", "-9", "--label", "y", *kept)
+    out = ("--out", str(tmp_path / "run"))
+    assert main(["learn", str(path), *common, "--label-kind", "numbers", *out]) == 0
+    known = np.round(np.delete(y, [3, 4, 5, 6]), 3)
+    mean, spread = load(tmp_path / "run").label_scale_
+    assert mean[0] == pytest.approx(known.mean())
+    assert spread[0] == pytest.approx(known.std())
+    # Of classes what stands for a missing entry is none, too.
+    for place, line in enumerate(lines):
+        line[-1] = "unknown" if place < 7 else ("low", "high")[int(y[place] > 2.25)]
+    path.write_text("\n".join(map(";".join, [["a", "b", "c", "d", "y"], *lines])) + "\n")
+    common = ("--atoms", "3", "--decimal", ",", "--na", "unknown", "--label", "y", *kept)
+    assert main(["learn", str(path), *common, "--out", str(tmp_path / "classes")]) == 0
+    assert load(tmp_path / "classes").classes_.tolist() == ["high", "low"]
+
+
+def test_rows_are_coded_once_for_codes_and_what_they_predict(table, tmp_path, monkeypatch):
+    run = learn(table, "--label", "target", "--epochs", "1")[1]
+    coded, encode = [], SupervisedDictionary._encode
+
+    def counting(self, batch, gap=None):
+        coded.append(batch.X.shape[0])
+        return encode(self, batch, gap)
+
+    monkeypatch.setattr(SupervisedDictionary, "_encode", counting)
+    assert main(["encode", str(run), str(table), "--out", str(tmp_path / "codes.csv")]) == 0
+    assert coded == [178]
+    given, frame = pd.read_csv(table), pd.read_csv(tmp_path / "codes.csv")
+    rows = given.drop(columns=["target", "age"]).to_numpy()
+    assert (frame.predicted == load(run).predict(rows)).all()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import atomstream
 from atomstream import (
+    BatchNMF,
     NetworkDictionary,
     OnlineConvexMF,
     OnlineCPDictionary,
@@ -18,6 +19,7 @@ from atomstream import (
     OnlineNMF,
     ScheduleWarning,
     SeriesDictionary,
+    SupervisedDictionary,
     TopicModel,
     VideoDictionary,
 )
@@ -150,6 +152,13 @@ def test_exact_steps_solve_equation_3_to_rounding():
         assert_allclose(model.components_, atoms, atol=1e-11)
     with pytest.raises(ValueError, match="schedule is settled by the theorem; leave it out"):
         OnlineNMF.exact(4, schedule="power")
+
+
+@pytest.mark.parametrize("kind", [BatchNMF, SupervisedDictionary])
+@pytest.mark.parametrize("way", ["exact", "convergent"])
+def test_models_with_another_objective_are_not_in_the_theorem(kind, way):
+    with pytest.raises(ValueError, match=f"{kind.__name__} has no .* Take OnlineNMF"):
+        getattr(kind, way)(alpha=0.1)
 
 
 def test_a_convergent_model_is_cloned_and_saved_as_any_other(tmp_path):

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from golden.outputs import outputs
+from golden.outputs import NAMED, outputs
 
 import atomstream
 from atomstream import OnlineDictionaryLearning, OnlineNMF
@@ -57,6 +57,7 @@ def of_each_class(X):
     patches = {"patch_size": 4, "random_state": 0}
     series = {"init_batch_size": 30, "n_init_batches": 4, "memory": 24, "window": 6, "ridge": 0.01}
     new = {
+        "BatchNMF": atomstream.BatchNMF(2, 1, n_epochs=3, batch_size=40, random_state=0),
         "ColorRestorer": atomstream.ColorRestorer(n_components=2, n_patches=200, **patches),
         "ImageDictionary": atomstream.ImageDictionary(
             n_components=10, n_patches=400, batch_size=100, **patches
@@ -76,6 +77,7 @@ def of_each_class(X):
             n_components=2, random_state=0
         ),
         "SeriesDictionary": atomstream.SeriesDictionary(n_components=4, random_state=0, **series),
+        "SupervisedDictionary": atomstream.SupervisedDictionary(batch_size=40, **three),
         "TopicModel": atomstream.TopicModel(
             n_features=256, vectorizer="counts", batch_size=20, **three
         ),
@@ -85,7 +87,15 @@ def of_each_class(X):
     }
     data = dict(X) | {"ColorRestorer": {"grass": [grass], "sky": [sky]}}
     data["TopicModel"] = X["TopicModel"].tolist()
-    return {name: model.fit(data[name]) for name, model in new.items()}
+    fitted = {}
+    for name, model in new.items():
+        table = data[name]
+        fitted[name] = (
+            model.fit(table[:, :-1], **{NAMED[name]: table[:, -1]})
+            if name in NAMED
+            else model.fit(table)
+        )
+    return fitted
 
 
 def write_models():

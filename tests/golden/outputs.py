@@ -21,6 +21,28 @@ def rows(model, X):
     yield "after_transform", model.transform(X[:20])
 
 
+def data_sets(model, table):
+    X, names = table[:, :-1], table[:, -1]
+    yield "own", np.stack([*model.own_components_.values()])
+    yield "coded", model.transform(X[:20], batch=names[:20])
+    yield "components", model.components_
+    model.partial_fit(X[:40], batch=names[:40])
+    yield "after_components", model.components_
+
+
+def labels(model, table):
+    X, y = table[:, :-1], table[:, -1]
+    yield "components", model.components_
+    yield "coef", model.coef_
+    yield "classes", model.classes_
+    yield "chances", model.predict_proba(X[:20])
+    yield "score", model.score(X, y)
+    yield "label_loss", model.label_loss_
+    model.partial_fit(X[:40], y[:40])
+    yield "after_components", model.components_
+    yield "after_chances", model.predict_proba(X[:20])
+
+
 def network(model, graph):
     yield "components", model.components_
     yield "recent_importance", model.recent_importance_
@@ -88,12 +110,16 @@ def color(model, grey):
         yield f"atoms_{name}", dictionary.components_
 
 
+# What the last column of the input is, beside the others.
+NAMED = {"BatchNMF": "batch", "SupervisedDictionary": "y"}
 OUTPUTS = {
+    "BatchNMF": data_sets,
     "ColorRestorer": color,
     "ImageDictionary": image,
     "NetworkDictionary": network,
     "RandomWalkFactorization": walk,
     "SeriesDictionary": series,
+    "SupervisedDictionary": labels,
     "TopicModel": topics,
     "VideoDictionary": video,
 }

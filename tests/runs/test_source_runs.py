@@ -79,9 +79,62 @@ def test_a_run_is_inspected_and_reported_by_the_same_verbs(folder, capsys):
     assert "Bars are concentrations" in (folder / "run/report.html").read_text()
     drawn = {path.stem for path in (folder / "run/figures").glob("*.png")}
     assert drawn >= {"numbers", "profiles", "series", "cycles"}
-    assert "concentrations with uncertainties" in refused(
-        capsys, "encode", folder / "run", folder / "con.csv", "--out", folder / "codes.csv"
-    )
+
+
+def encoded(folder, values, errors, out, dates=DATES):
+    """Return the contributions that a run has at further times."""
+    values = [["" if np.isnan(entry) else entry for entry in row] for row in values]
+    write(out / "more.csv", values, SPECIES, dates)
+    write(out / "errors.csv", errors.tolist(), SPECIES, dates)
+    words = ("--uncertainty", out / "errors.csv", "--out", out / "given.csv")
+    run("encode", folder / "run", out / "more.csv", *words)
+    head, times, given = table(out / "given.csv")
+    assert head == ["date", "factor_0", "factor_1", "factor_2"]
+    return times, given.astype(float)
+
+
+def test_further_times_have_contributions_of_the_same_factors(folder, tmp_path):
+    times, given = encoded(folder, VALUES, ERRORS, tmp_path)
+    _, dates, known = table(folder / "run/contributions.csv")
+    assert times == dates
+    assert_allclose(given, known[:, :3].astype(float), rtol=1e-6, atol=1e-8)
+    # Without weights, or with the weak species taken for a strong one, they would be others.
+    _, even = encoded(folder, VALUES, np.ones(VALUES.shape), tmp_path)
+    assert abs(even - given).max() > 0.01
+
+
+def test_one_row_is_coded_as_beside_others_by_the_rules_of_the_table(folder, tmp_path):
+    holed = VALUES.copy()
+    holed[7, 2] = np.nan
+    _, whole = encoded(folder, holed, ERRORS, tmp_path)
+    times, row = encoded(folder, holed[7:8], ERRORS[7:8], tmp_path, DATES[7:8])
+    assert times == ["2024-01-01T07:00"]
+    assert_allclose(row[0], whole[7], rtol=1e-9, atol=1e-12)
+    # What is missing stands at the median of the table that was learned from, and four times that.
+    filled, errors = VALUES[7:8].copy(), ERRORS[7:8].copy()
+    filled[0, 2] = np.median(VALUES[:, 2])
+    errors[0, 2] = 4 * filled[0, 2]
+    _, same = encoded(folder, filled, errors, tmp_path, DATES[7:8])
+    assert_allclose(row, same, rtol=1e-6, atol=1e-8)
+
+
+def test_further_times_that_cannot_be_coded_are_refused(folder, tmp_path, capsys):
+    out = ("--out", tmp_path / "given.csv")
+    con, unc = folder / "con.csv", folder / "unc.csv"
+    assert "with --uncertainty" in refused(capsys, "encode", folder / "run", con, *out)
+    both = ("--uncertainty", unc, *out)
+    assert "with --uncertainty" in refused(capsys, "encode", folder / "run", con, con, *both)
+    write(tmp_path / "few.csv", VALUES[:, :4].tolist(), SPECIES[:4])
+    sentence = refused(capsys, "encode", folder / "run", tmp_path / "few.csv", *both)
+    assert "has no column 'e'" in sentence
+    write(tmp_path / "low.csv", (VALUES - 10).tolist(), SPECIES)
+    sentence = refused(capsys, "encode", folder / "run", tmp_path / "low.csv", *both)
+    assert "needed is at least 0" in sentence
+    np.save(tmp_path / "rows.npy", VALUES)
+    rows = (tmp_path / "rows.npy", "--atoms", "2", "--epochs", "1", "--out", tmp_path / "rows")
+    run("learn", *rows)
+    sentence = refused(capsys, "encode", tmp_path / "rows", tmp_path / "rows.npy", *both)
+    assert "--uncertainty is for concentrations" in sentence
 
 
 def test_known_profiles_and_a_half_life_are_those_of_python(folder, capsys):

@@ -43,6 +43,7 @@ LEFT = "unexplained share of the energy"
     help="raise: a line that cannot be coded ends the command; skip: its codes are NaN "
     "(default: as in the settings of RUN, else raise).",
 )
+@path_option("--uncertainty", "Table of the uncertainties of concentrations.")
 @as_json
 def encode(
     run: Path,
@@ -50,24 +51,30 @@ def encode(
     out: Path,
     ids: tuple[str, ...],
     on_bad_line: str | None,
+    uncertainty: Path | None,
     as_json: bool,
 ) -> int:
     """Write the codes of INPUTS under the dictionary of RUN, or of a model file.
 
     The codes of a row are in the columns atom_0, atom_1 and so on; those of a document are the
-    shares of the topics in it, topic_0, topic_1 and so on. Before them come the columns of --id,
-    here or in the settings of RUN, an index that pandas has written, and the names of files where
-    each is one sample.
+    shares of the topics in it, topic_0, topic_1 and so on; those of concentrations are what each
+    factor contributes, factor_0, factor_1 and so on, over its mean in RUN. Before them come the
+    columns of --id, here or in the settings of RUN, an index that pandas has written, dates, and
+    the names of files where each is one sample.
     """
     record = open_record(run)
     look, writer = look_of(record.model, record.task), code_writer(out)
     # Before hours of coding: the result must not overwrite an input.
-    check_out(out, *(name for name in inputs if name != STANDARD_INPUT))
+    beside = () if uncertainty is None else (uncertainty,)
+    check_out(out, *beside, *(name for name in inputs if name != STANDARD_INPUT))
     kind = f"{run} has learned from {look.files.learned_from}"
     if ids and not look.files.has_ids:
         raise InputError(f"--id names columns of tables or documents, and {kind}.")
     if ids and out.suffix == ".npz":
         raise InputError(f"{out} holds codes alone; for --id end it in .csv or .parquet.")
+    if beside and not look.files.weighs:
+        raise InputError(f"--uncertainty is for concentrations, and {kind}.")
+    record = replace(record, uncertainty=uncertainty)
     if on_bad_line is not None:
         if not look.files.skips:
             raise InputError(f"--on-bad-line is for rows of numbers, and {kind}.")

@@ -42,11 +42,14 @@ class PredictingFromCodes(_OnlineMatrixFactorization):
         return vars(self).get("label_scale_", np.array([[0.0], [1.0]]))
 
     def _scores(self, X: Samples, covariates: ArrayLike | None) -> NDArray:
-        """Return what the head makes of the exact codes of samples, (n_samples, n_outputs)."""
+        """Return the scores of the exact codes of samples, (n_samples, n_outputs)."""
         check_is_fitted(self)
-        batch, dictionary = self._batch(X), self.state_.dictionary
-        beside = self._covariates(covariates, batch.X.shape[0])
-        return dictionary.inputs(self._encode(batch).values, beside) @ dictionary.head
+        return self._scored(self._encode(self._batch(X)).values, covariates)
+
+    def _scored(self, codes: NDArray, covariates: ArrayLike | None = None) -> NDArray:
+        """Return what the head makes of codes, (n_samples, n_outputs)."""
+        beside, dictionary = self._covariates(covariates, len(codes)), self.state_.dictionary
+        return dictionary.inputs(codes, beside) @ dictionary.head
 
     def predict(self, X: Samples, *, covariates: ArrayLike | None = None) -> NDArray:
         """Return the likeliest class, or the expected number or count, of each sample.
@@ -61,7 +64,10 @@ class PredictingFromCodes(_OnlineMatrixFactorization):
         -------
         ndarray of shape (n_samples,), or (n_samples, n_outputs) where there are several
         """
-        scores = self._scores(X, covariates)
+        return self._predicted(self._scores(X, covariates))
+
+    def _predicted(self, scores: NDArray) -> NDArray:
+        """Return the likeliest classes, or what numbers and counts are expected."""
         if self._has_classes:
             return self.classes_[scores.argmax(axis=1)]
         mean, spread = self._label_scale

@@ -1,8 +1,7 @@
 """Models whose settings keep the conditions of a paper's theorem, as far as settings can."""
 
 import math
-from collections.abc import Callable
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, cast
 
 from atomstream.base import check_count, check_number
 from atomstream.coders.auto import Auto
@@ -10,22 +9,26 @@ from atomstream.coders.tolerances import RootTolerance
 from atomstream.penalties import Box, NormBall, Penalty
 from atomstream.schedules import check_conditions
 
-ModelT = TypeVar("ModelT")
-
 # No code of data whose length is below 3e4 comes near: with ridge 1e-3 it is at most |x| / 0.03.
 MAX_CODE = 1e6
 
 
 def settled_model(
-    cls: Callable[..., ModelT], settled: dict[str, Any], constants: dict[str, float], **params: Any
-) -> ModelT:
+    cls: Any, settled: dict[str, Any], constants: dict[str, float], **params: Any
+) -> Any:
     """Return a model with settings that a theorem fixes, and constants that it asks to be positive.
 
     Raises
     ------
     ValueError
-        For a parameter that the theorem settles, and for a constant that is not above 0.
+        For a parameter that the theorem settles, for a constant that is not above 0, and for models
+        without such parameters.
     """
+    if lacking := sorted(settled.keys() - cls.PARAMETERS.keys()):
+        raise ValueError(
+            f"{cls.__name__} has no {lacking[0]}, which the theorem settles: it minimises another "
+            "objective. Take OnlineNMF or OnlineDictionaryLearning."
+        )
     for name in (*settled, "loss"):  # all of them are about the squared one
         if name in params:
             raise ValueError(

@@ -59,12 +59,15 @@ class FileCoder:
         Whether `encode` takes columns that name rows.
     skips : bool, default=False
         Whether it can go on after a row that cannot be coded.
+    weighs : bool, default=False
+        Whether what is coded has uncertainties.
     """
 
     learned_from: str = "samples"
     instead: str = " and codes no rows"
     has_ids: bool = False
     skips: bool = False
+    weighs: bool = False
 
     def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
         """Return the codes of all inputs, block by block, with the columns that name rows."""

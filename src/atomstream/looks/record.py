@@ -50,6 +50,8 @@ class Record:
         What these are called, where they have names.
     skips : bool or None
         Whether rows that cannot be coded are left without codes; None is as in the settings.
+    uncertainty : pathlib.Path or None
+        Table of the uncertainties of what is coded.
     """
 
     model: Any
@@ -64,6 +66,7 @@ class Record:
     held_out: Any = None
     held_out_names: list[str] | None = None
     skips: bool | None = None
+    uncertainty: Path | None = None
 
     @property
     def folder(self) -> Path:

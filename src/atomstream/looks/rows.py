@@ -295,7 +295,8 @@ def _coded(record: Record, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
             first = n_rows + int(bad.argmax())
         places = n_rows + np.flatnonzero(~bad)
         try:
-            yield _labels(record.model, piece, bad), _codes(record.model, piece.X, bad)
+            codes = _codes(record.model, piece.X, bad)
+            yield _labels(record.model, piece, codes, bad), codes
         except ValueError as error:
             sentence = renumbered(str(error), lambda row: f"first in row {places[row]}")  # noqa: B023
             raise InputError(sentence) from None
@@ -313,13 +314,12 @@ def _predicts(model: Any) -> bool:
     return hasattr(type(model), "coef_")
 
 
-def _labels(model: Any, piece: Piece, bad: NDArray) -> Labels:
-    """Return what names rows, and what is predicted of them, nothing for bad ones."""
+def _labels(model: Any, piece: Piece, codes: NDArray, bad: NDArray) -> Labels:
+    """Return what names rows, and what is predicted from their codes, nothing for bad ones."""
     if not _predicts(model):
         return piece.labels
     predicted = np.full(len(bad), None)
-    if not bad.all():
-        predicted[~bad] = model.predict(piece.X[~bad])
+    predicted[~bad] = model._predicted(model._scored(codes[~bad]))
     return (*piece.labels, predicted)
 
 

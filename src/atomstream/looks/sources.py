@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from atomstream.domains import sources
 from atomstream.domains.sources.factors import MAPPED_SHARE
+from atomstream.exceptions import InputError
 from atomstream.looks import canvas, report
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, colour, empty, labelled, plain
 from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Record, Table
+from atomstream.looks.record import Encoded, Record, Table
 
 WIDTH = 9.0  # inches
 LEAST_BAR = 1e-4  # of the largest concentration: what is drawn of bars on a logarithmic scale
@@ -27,10 +28,31 @@ SERIES = "Contributions over time, each of mean one; long gaps are drawn white a
 CYCLES = "Mean contributions by day of the week and hour, with twice their standard error."
 
 
+class ContributionsCoder(FileCoder):
+    """Finds the contributions of the factors of a run at further times."""
+
+    def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
+        """Return contributions with their dates, in units of the means over the run's table."""
+        notes = record.notes
+        if "species_rules" not in notes or record.names is None:
+            raise InputError(f"{record.path} has no factors yet; finish it with atomstream resume.")
+        if len(inputs) != 1 or record.uncertainty is None:
+            raise InputError(
+                "Concentrations need their uncertainties: give one table, and another one of the "
+                "same form with --uncertainty."
+            )
+        known = record.names, notes["species_rules"], record.settings.na
+        values, errors, dates = sources.read_more(inputs[0], record.uncertainty, *known)
+        profiles = np.split(notes["profiles"], 3)[0]
+        codes = record.model.from_components(profiles).transform(values, entry_weight=errors**-2.0)
+        labels = (dates.astype(str).astype(object),)
+        return Encoded(len(profiles), iter([(labels, codes)]), ("date",), "factor")
+
+
 class SourcesLook(Look):
     """The look of factors that a run has found in concentrations."""
 
-    files: ClassVar[FileCoder] = FileCoder("concentrations with uncertainties")
+    files: ClassVar[FileCoder] = ContributionsCoder("concentrations", weighs=True)
     title = "Sources"
     quality_on = "the table"
 

@@ -370,7 +370,7 @@ NOTES = {
         *(array("time_documents", "n", "iu", at_least=0), array("changes", "n", "iu", at_least=0)),
         *(array("document_shares", "n k", at_least=0), array("time_shares", "n k")),
         *(array(name, "n k", at_least=0) for name in ("activities", "fit_atoms", "profiles")),
-        *(array(name, "n k") for name in ("factor_facts", "numbers")),
+        *(array(name, "n k") for name in ("factor_facts", "numbers", "species_rules")),
         *(array("sample_codes", "n k"), array("sample_values", "...")),
         *(array("courses", "n k"), array("going", "n k", NUMBERS, at_least=0)),
         *(array("observed", "n d"), array("predicted", "n d"), array("ahead", "a n d")),

@@ -7,7 +7,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +62,9 @@ class SpeciesTable:
         by the root of what a time counts.
     time_weights : ndarray of shape (n_times,)
         What a time counts in Q: 1 without a half-life.
+    rules : ndarray of shape (4, n_used)
+        Of the fitted species: detection limits (0 for none), what stands for a missing value, the
+        uncertainty of that, and the factor of the uncertainties.
     n_missing, n_below : ndarray of int of shape (n_species,)
         Values that were missing, and below the limit.
 
@@ -103,8 +106,9 @@ class SpeciesTable:
         limits: NDArray = np.zeros(()) if self.limits is None else np.asarray(self.limits, float)
         limits = np.broadcast_to(np.where(limits > 0, limits, -np.inf), values.shape)
         missing, below = np.isnan(values), values < limits
-        self._check(values, given, missing | below)
-        known = np.where(missing, np.nan, np.where(below, OF_LIMIT * limits, values))
+        check_entries(values, given, limits, self.species, self.dates, self.source)
+        self._check(values, missing | below)
+        known = np.where(below, OF_LIMIT * limits, values)
         given = np.where(below, UNCERTAINTY_OF_LIMIT * limits, given)
         middle = np.nanmedian(known, axis=0)
         # A median of 0 has no uncertainty of its own: the largest one of the species is taken.
@@ -118,23 +122,14 @@ class SpeciesTable:
         self.used: NDArray = np.flatnonzero(np.array(self.kinds) != "bad")
         self.is_strong: NDArray = np.array(self.kinds)[self.used] == "strong"
         self.scale: NDArray = np.sqrt((self.values[:, self.used] ** 2).mean(axis=0))
-        self.errors = self.uncertainties[:, self.used] * np.where(self.is_strong, 1, WEAK_FACTOR)
+        factors = np.where(self.is_strong, 1, WEAK_FACTOR)
+        self.errors = self.uncertainties[:, self.used] * factors
         self.time_weights = np.ones(len(values))
+        by_species = np.maximum(limits[0], 0), middle, wide
+        self.rules = np.stack([*(each[self.used] for each in by_species), factors])
 
-    def _check(self, values: NDArray, given: NDArray, replaced: NDArray) -> None:
-        """Raise InputError for the first entry that is wrong, and for species that say nothing."""
-        negative = "at least 0: give detection limits, or set it to 0"
-        for wrong, entries, what, needed in (
-            (~replaced & ~(given > 0), given, "uncertainty", "above 0"),
-            (values == np.inf, values, "concentration", "finite"),
-            (~replaced & (values < 0), values, "concentration", negative),
-        ):
-            if wrong.any():
-                row, column = np.argwhere(wrong)[0]
-                raise InputError(
-                    f"The {what} of {self.species[column]!r} at {self.dates[row]} for "
-                    f"{self.source} is {entries[row, column]:g}; needed is {needed}."
-                )
+    def _check(self, values: NDArray, replaced: NDArray) -> None:
+        """Raise InputError for dates that do not rise, and for species that say nothing."""
         steps = np.diff(self.dates)
         back = np.flatnonzero(~(steps > np.zeros((), steps.dtype)))
         if len(self.dates) != len(values) or len(back):
@@ -225,22 +220,63 @@ def read(
     InputError
         For what cannot be read, and for tables of different rows or species.
     """
-    values, names, dates, source = _columns(concentrations, missing)
-    given, other_names, other_dates, other = _columns(uncertainties, missing)
-    if len(dates) != len(other_dates) or (dates != other_dates).any():
-        raise InputError(f"{source} and {other} have different dates; every row needs its partner.")
+    first, second = _pair(concentrations, uncertainties, missing)
+    values, names, dates, source = first
     kept = [name for name in names if name not in (total, *drop)]
-    needed = [*([] if total is None else [total]), *drop, *other_names]
-    for lacks, has, wanted in ((source, names, needed), (other, other_names, kept)):
-        if unknown := [name for name in wanted if name not in has]:
-            raise InputError(f"{lacks} has no column {unknown[0]!r}.")
-    here, there = [names.index(name) for name in kept], [other_names.index(name) for name in kept]
-    table = values[:, here], given[:, there], kept, dates
+    _places(first, [*([] if total is None else [total]), *drop, *second.names])
+    here, there = _places(first, kept), _places(second, kept)
+    table = values[:, here], second.values[:, there], kept, dates
     of_total = None if total is None else values[:, names.index(total)]
     row, columns, *_ = _columns(limits, missing) if limits is not None else (np.zeros((1, 0)), [])
     by_name = dict(zip(columns, row[0], strict=True))
     lowest = [by_name.get(name, 0.0) for name in kept]
     return SpeciesTable(*table, total=of_total, limits=lowest, kinds=kinds, source=source)
+
+
+def read_more(
+    concentrations: Any,
+    uncertainties: Any,
+    species: Sequence[str],
+    rules: NDArray,
+    missing: Sequence[str] = (),
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return more rows of species of a table by its ``rules``: values, errors and dates.
+
+    A row is the same whatever others stand beside it: what is missing is taken from the table.
+    """
+    first, second = _pair(concentrations, uncertainties, missing)
+    values, given = (each.values[:, _places(each, species)] for each in (first, second))
+    limits, middle, wide, factors = rules
+    limits = np.where(limits > 0, limits, -np.inf)
+    check_entries(values, given, limits, species, first.dates, first.source)
+    lacking, below = np.isnan(values), values < limits
+    values = np.where(lacking, middle, np.where(below, OF_LIMIT * limits, values))
+    given = np.where(below, UNCERTAINTY_OF_LIMIT * limits, given)
+    return values, np.where(lacking, wide, given) * factors, first.dates
+
+
+def check_entries(
+    values: NDArray,
+    given: NDArray,
+    limits: NDArray,
+    species: Sequence[str],
+    dates: NDArray,
+    source: str,
+) -> None:
+    """Raise InputError for the first concentration or uncertainty that is wrong."""
+    replaced = np.isnan(values) | (values < limits)
+    negative = "at least 0: give detection limits, or set it to 0"
+    for wrong, entries, what, needed in (
+        (~replaced & ~(given > 0), given, "uncertainty", "above 0"),
+        (values == np.inf, values, "concentration", "finite"),
+        (~replaced & (values < 0), values, "concentration", negative),
+    ):
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            raise InputError(
+                f"The {what} of {species[column]!r} at {dates[row]} for {source} is "
+                f"{entries[row, column]:g}; needed is {needed}."
+            )
 
 
 def by_species(profiles: Any, table: SpeciesTable) -> NDArray:
@@ -259,10 +295,37 @@ def by_species(profiles: Any, table: SpeciesTable) -> NDArray:
     return np.column_stack([columns.get(name, free) for name in fitted])
 
 
-def _columns(source: Any, missing: Sequence[str]) -> tuple[NDArray, list[str], NDArray, str]:
-    """Return values, names, dates and the source of a table."""
+class _Columns(NamedTuple):
+    """Columns of a table."""
+
+    values: NDArray
+    names: list[str]
+    dates: NDArray
+    source: str
+
+
+def _columns(source: Any, missing: Sequence[str]) -> _Columns:
     if isinstance(source, str | Path):
         table = read_series(source, missing=missing)
-        return table.values, table.names, table.labels, str(source)
+        return _Columns(table.values, table.names, table.labels, str(source))
     values = np.asarray(source.to_numpy(), float)
-    return values, [*map(str, source.columns)], source.index.to_numpy(), "The frame"
+    return _Columns(values, [*map(str, source.columns)], source.index.to_numpy(), "The frame")
+
+
+def _pair(concentrations: Any, uncertainties: Any, missing: Sequence[str]) -> list[_Columns]:
+    """Return both tables; their rows must have the same dates."""
+    pair = [_columns(each, missing) for each in (concentrations, uncertainties)]
+    dates, others = (each.dates for each in pair)
+    if len(dates) != len(others) or (dates != others).any():
+        raise InputError(
+            f"{pair[0].source} and {pair[1].source} have different dates; every row needs its "
+            "partner."
+        )
+    return pair
+
+
+def _places(table: _Columns, wanted: Sequence[str]) -> list[int]:
+    """Return the places of columns by their names."""
+    if unknown := [name for name in wanted if name not in table.names]:
+        raise InputError(f"{table.source} has no column {unknown[0]!r}.")
+    return [table.names.index(name) for name in wanted]

@@ -103,17 +103,18 @@ class RowsTask(_passes.PassesTask):
             rows if self.settings.label is None else (rows, self._labels_of(piece.labels[0][~held]))
         )
 
-    def _labels_of(self, texts: NDArray) -> NDArray:
-        """Return labels as the model takes them; an empty field is no label."""
-        labels = np.array([None if text in (None, "") else text for text in texts], object)
+    def _labels_of(self, fields: NDArray) -> NDArray:
+        """Return labels as the model takes them; what stands for a missing entry is no label."""
+        form = self.settings.input_options().numbers
         if self.settings.label_kind == "classes":
-            return labels
+            lacking = [field is None or form.is_missing(str(field)) for field in fields]
+            return np.where(lacking, None, fields)
         try:
-            return labels.astype(np.float64)
+            labels = np.array([form.entry(field) for field in fields])
         except ValueError as error:
-            raise InputError(
-                f"--label {self.settings.label}: {error}; needed are numbers."
-            ) from None
+            name = self.settings.label
+            raise InputError(f"--label {name}: {error}; needed are numbers.") from None
+        return np.where(np.isin(labels, form.sentinels()), np.nan, labels)
 
     @property
     def held_labels(self) -> NDArray | None:

@@ -185,6 +185,7 @@ class SourcesTask(Task):
             "names": np.array(found.species, object),
             "labels": np.array(dates, object),
             "activities": found.contributions,
+            "species_rules": table.rules,
             "profiles": np.concatenate([found.profiles, *bounds]),
             "factor_facts": np.column_stack([found.shares, ranges.mapped / ranges.n_bootstraps]),
             "numbers": np.array([list(row.values()) for row in rows]),
