@@ -62,7 +62,7 @@ def inputs(folder):
     (folder / "edges.txt").write_text("\n".join(f"{i} {i * i % 500}" for i in range(2, 500)))
     series = np.abs(np.sin(np.arange(6000)[:, None] / np.arange(3, 43))).round(3)
     np.savetxt("series.csv", series, delimiter=",", header=",".join(map(str, range(40))))
-    rows = np.lib.format.open_memmap("rows.npy", "w+", np.float32, (2_000_000, 20))
+    rows = np.lib.format.open_memmap("rows.npy", "w+", np.float32, (8_000_000, 20))
     rows[:1000] = np.load("few.npy")
     # What is compiled once is compiled here: LLVM hears no signals.
     work = ["image", "inpaint", "small.png", "--mask", "small-mask.png", "--model", "image"]

@@ -55,7 +55,10 @@ def _answer(arguments: Sequence[str] | None) -> int:
             # Here, so that signals are answered while the package is loaded.
             from atomstream.cli.commands import commands
 
-            result = commands.main(args=arguments, prog_name="atomstream", standalone_mode=False)
+            # Where the process is for the command alone, ways to save time are open.
+            own = arguments is None
+            known = {"prog_name": "atomstream", "standalone_mode": False, "obj": own}
+            result = commands.main(args=arguments, **known)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return BAD_INPUT

@@ -1,8 +1,11 @@
 """All that can be typed: verbs that work on every run, and a group of commands for each domain."""
 
+import gc
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -22,11 +25,16 @@ class _Verb(NamedTuple):
 
 
 # Imported by scikit-learn and SciPy, which use them in a few functions. They take three quarters of
-# the time in which these are loaded, a second, and most commands never use them.
-DEFERRED = (
-    *("pandas", "scipy.stats", "numpy.f2py", "numpy.testing", "asyncio"),
-    *("narwhals", "narwhals.stable", "narwhals.stable.v2"),  # a package before what is in it
-)
+# the time in which these are loaded, a second, and most commands never use them. With each are the
+# functions of it that others take as they are loaded.
+DEFERRED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("pandas", "scipy.stats", "scipy.special", "numpy.f2py", "numpy.testing"), ()),
+    **dict.fromkeys(("asyncio", "narwhals", "narwhals.stable", "narwhals.stable.v2"), ()),
+    "scipy.sparse.csgraph": ("laplacian",),
+    "scipy.linalg": (),
+    "scipy.sparse.linalg": ("cg", "LinearOperator"),
+    "psutil": ("Process",),
+}
 # The commands that begin runs: the words typed, and the name of the task.
 LEARNING = {tuple(kind.command.split()): name for name, kind in TASKS.items()}
 RESUME = ("resume",)
@@ -61,7 +69,8 @@ class _Group(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command by its name; each but a group can limit the memory for reading."""
-        command = self._named(ctx, name)
+        with _no_collection() if ctx.find_root().obj else nullcontext():
+            command = self._named(ctx, name)
         # A group has no work of its own that could be limited.
         if command is None or isinstance(command, click.Group):
             return command
@@ -124,17 +133,42 @@ class _WhenUsed(ModuleType):
         return getattr(import_module(self.__name__), name)
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Load modules in the body, and keep what they hold out of every search for cycles.
+
+    These searches, the last one at the end of the process, take a quarter of a short command.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _call(module: str, function: str, *values: Any, **named: Any) -> Any:
+    """Call a function of a module, which is loaded now."""
+    return getattr(import_module(module), function)(*values, **named)
+
+
 def _defer() -> None:
     """Load scikit-learn without the modules that it imports and seldom uses."""
     stand_ins: dict[str, _WhenUsed] = {}
-    for name in DEFERRED:
+    for name, functions in DEFERRED.items():
         package, _, short = name.rpartition(".")
         with suppress(ModuleNotFoundError):  # what is not there needs no stand-in
             # To look for a module within a stand-in would load what that stands for.
-            if name not in sys.modules and (package in stand_ins or find_spec(name)):
-                stand_ins[name] = sys.modules[name] = _WhenUsed(name)
-                if package:  # which is asked for it, as after any import
-                    setattr(sys.modules[package], short, stand_ins[name])
+            found = package in stand_ins or find_spec(name)
+            if name in sys.modules or not found:
+                continue
+            stand_ins[name] = sys.modules[name] = _WhenUsed(name)
+            known = {each: partial(_call, name, each) for each in functions}
+            if known:  # taken by name, for which Python asks whether the module is a package
+                known["__path__"] = found.submodule_search_locations
+            vars(stand_ins[name]).update(known)
+            if package:  # which is asked for it, as after any import
+                setattr(sys.modules[package], short, stand_ins[name])
     import sklearn.base  # noqa: F401 - keeps the stand-ins
 
     # Whoever imports one of these modules later gets the module itself.

@@ -12,7 +12,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -326,6 +325,8 @@ def became(record: Record, unit: str) -> list[Section]:
 def how(record: Record) -> dict[str, Any]:
     """Return settings, versions, time and warnings."""
     learner = record.learner
+    from importlib.metadata import version  # here, for it loads what reads mail
+
     versions = {"atomstream": atomstream.__version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in PACKAGES}
     facts: dict[str, Any] = {

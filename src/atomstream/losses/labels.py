@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
 
 MAX_ROUNDS = 500  # of a head on the codes of all rows
 MAX_SCORE = 30.0  # of counts, whose mean is its exponential
@@ -52,12 +52,12 @@ class Logistic(LabelLoss):
 
     def value(self, scores: NDArray, targets: NDArray) -> NDArray:
         """Return the negative logarithms of the probabilities of the classes."""
-        whole = targets.sum(axis=1) * logsumexp(scores, axis=1)
+        whole = targets.sum(axis=1) * scipy.special.logsumexp(scores, axis=1)
         return np.asarray(whole - (scores * targets).sum(axis=1))
 
     def slope(self, scores: NDArray, targets: NDArray) -> NDArray:
         """Return probabilities less targets."""
-        return targets.sum(axis=1, keepdims=True) * softmax(scores, axis=1) - targets
+        return targets.sum(axis=1, keepdims=True) * scipy.special.softmax(scores, axis=1) - targets
 
     def curvature(self, scores: NDArray, targets: NDArray) -> NDArray:
         """Return the curvature of Jaakkola and Jordan's parabola for the two largest scores.
@@ -75,12 +75,12 @@ class Logistic(LabelLoss):
 
     def hessian(self, scores: NDArray, targets: NDArray) -> tuple[NDArray, NDArray]:
         """Return the probabilities, by the weight of the row and by its root."""
-        whole, shares = targets.sum(axis=1, keepdims=True), softmax(scores, axis=1)
+        whole, shares = targets.sum(axis=1, keepdims=True), scipy.special.softmax(scores, axis=1)
         return whole * shares, np.sqrt(whole) * shares
 
     def mean(self, scores: NDArray) -> NDArray:
         """Return the probabilities of the classes."""
-        return np.asarray(softmax(scores, axis=1))
+        return np.asarray(scipy.special.softmax(scores, axis=1))
 
 
 @dataclass(frozen=True)

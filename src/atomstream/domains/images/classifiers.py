@@ -4,8 +4,8 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from atomstream.base import library
 
@@ -102,7 +102,7 @@ class PatchClassifier:
         for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
             layer = np.maximum(layer @ weights + biases, 0)
         layer = layer @ self.weights[-1] + self.biases[-1]
-        return softmax(layer, axis=1)
+        return scipy.special.softmax(layer, axis=1)
 
 
 CHANNELS = (16, 32)
@@ -189,7 +189,9 @@ class ConvolutionalClassifier:
         layer = self._patches(rows)
         for kernel, bias, stride in zip(self.kernels, self.biases[:-1], STRIDES, strict=True):
             layer = np.maximum(_convolved(layer, kernel, stride) + bias, 0)
-        return softmax(layer.mean(axis=(1, 2)) @ self.weights + self.biases[-1], axis=1)
+        return scipy.special.softmax(
+            layer.mean(axis=(1, 2)) @ self.weights + self.biases[-1], axis=1
+        )
 
     def _patches(self, rows: NDArray) -> NDArray:
         """Return standardised patches, (n, size, size, 1)."""

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from atomstream.base import checked_numbers, counted, generator, library
 from atomstream.exceptions import NetworkWarning
@@ -340,13 +339,13 @@ def regions_of(
     left = np.arange(network.n_nodes)
     while True:
         among = network.out[left][:, left]
-        _, component = connected_components(among, connection="weak")
+        _, component = sp.csgraph.connected_components(among, connection="weak")
         # Nodes in pieces that are too small for a region are dropped for good.
         large = np.bincount(component, minlength=1)[component] >= size
         among, left = among[large][:, large], left[large]
         if not len(left):
             return regions
-        around = breadth_first_order(
+        around = sp.csgraph.breadth_first_order(
             among, rng.integers(len(left)), directed=False, return_predecessors=False
         )
         nodes = np.sort(left[around[:size]])

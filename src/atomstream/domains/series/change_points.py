@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from atomstream.base import Samples, check_count
 
@@ -139,7 +139,7 @@ def normal_scores(series: NDArray) -> NDArray:
     from scipy.stats import rankdata  # slow to load
 
     # Half a rank off, for the quantiles of 0 and 1 are infinite.
-    return ndtri((rankdata(series, axis=0) - 0.5) / len(series))
+    return scipy.special.ndtri((rankdata(series, axis=0) - 0.5) / len(series))
 
 
 def split_gains(series: NDArray, min_size: int) -> NDArray:
