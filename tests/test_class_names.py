@@ -59,7 +59,7 @@ STANDARD = [
     "VideoDictionary", "VideoLook", "VideoSettings", "VideoTask", "Vocabulary", "WalkFactors",
     "WalkLearning", "WalkLook", "WalkSettings", "WalkTask", "WandbLogger", "checkpoints",
     "edge_reading", "ChannelTable", "Decomposition", "Exposures", "Match", "SignatureCoder",
-    "Ranges", "SourcesLook", "SourcesSettings", "SourcesTask", "SpeciesTable", "Compared",
+    "Ranges", "SourcesCoder", "SourcesLook", "SourcesSettings", "SourcesTask", "SpeciesTable", "Compared",
     "SignaturesLook", "SignaturesSettings", "SignaturesTask", "NumberFormat",
     "SupervisedDictionary", "LabelLoss", "Logistic", "Poisson", "SquaredError", "LabelledDelta",
     "LabelledSums", "LabelTerms", "LabelledAggregates", "LabelledDescent",

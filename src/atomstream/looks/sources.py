@@ -28,7 +28,7 @@ SERIES = "Contributions over time, each of mean one; long gaps are drawn white a
 CYCLES = "Mean contributions by day of the week and hour, with twice their standard error."
 
 
-class ContributionsCoder(FileCoder):
+class SourcesCoder(FileCoder):
     """Finds the contributions of the factors of a run at further times."""
 
     def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
@@ -52,7 +52,7 @@ class ContributionsCoder(FileCoder):
 class SourcesLook(Look):
     """The look of factors that a run has found in concentrations."""
 
-    files: ClassVar[FileCoder] = ContributionsCoder("concentrations", weighs=True)
+    files: ClassVar[FileCoder] = SourcesCoder("concentrations", weighs=True)
     title = "Sources"
     quality_on = "the table"
 
