@@ -32,6 +32,7 @@ ON_ALARM = (
     "In the first 60 batches only a rise of the objective to a hundred times gives one."
 )
 METRICS = "File of metrics for a Prometheus node collector, such as atomstream.prom."
+ESTIMATE = "Say in a few seconds how long it would take, and how much memory; begin no run."
 STOPPING = (
     "Ctrl-C finishes the current step, saves, and stops; `atomstream resume` continues the run."
 )
@@ -51,7 +52,7 @@ def learning_command(task: str, name: str) -> click.Command:
     settings_type = kind.settings_type
 
     def begin(
-        out: Path,
+        out: Path | None,
         config: Path | None,
         max_time: float | None,
         on_alarm: str | None,
@@ -60,7 +61,7 @@ def learning_command(task: str, name: str) -> click.Command:
         **options: Any,
     ) -> int:
         """Begin a run: settings from file and options, a free folder, then learn."""
-        folder, names = RunFolder(out), options.pop(kind.argument)
+        names, estimated = options.pop(kind.argument), options.pop("estimate", False)
         values: dict[str, Any] = {}
         if config is not None:
             values = as_input_error(config, lambda: read_settings(config, settings_type))
@@ -70,6 +71,11 @@ def learning_command(task: str, name: str) -> click.Command:
         settings = as_input_error("settings", lambda: settings_type(**values))
         places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
         settings = as_input_error("settings", lambda: settings.placed(tuple(places)))
+        if estimated:
+            return _say_estimate(kind, settings, as_json)
+        if out is None:
+            raise click.UsageError("Missing option '--out'.")
+        folder = RunFolder(out)
         folder.check_free()  # before inputs are opened, which may take minutes
         run = Run(folder, checked_aloud("settings", lambda: task_of(kind, settings)))
         _listen(run, on_alarm, metrics)
@@ -79,14 +85,27 @@ def learning_command(task: str, name: str) -> click.Command:
     command = click.Command(name, callback=begin)
     command.help = f"{TASKS[task].summary}\n\n{kind.help}\n\n{STOPPING}"
     n_inputs = -1 if kind.many else 1
+    needed = kind.work is Task.work  # without an estimate
+    estimate = click.Option(["--estimate"], is_flag=True, help=ESTIMATE)
     command.params = [
         click.Argument([kind.argument], nargs=n_inputs, required=False, type=str),
-        click.Option(["--out"], type=PATH, required=True, help="Folder for the new run."),
+        click.Option(["--out"], type=PATH, required=needed, help="Folder for the new run."),
+        *([] if needed else [estimate]),
         click.Option(["--config"], type=PATH, help="TOML file of settings; options override it."),
         *options_of(settings_type),
         *_last(),
     ]
     return command
+
+
+def _say_estimate(kind: type[Task], settings: Any, as_json: bool) -> int:
+    """Print how long a run would take, and how much memory; nothing is written."""
+    from atomstream.runs.estimate import estimate
+
+    task = checked_aloud("settings", lambda: task_of(kind, settings))
+    found = checked_aloud("settings", lambda: estimate(task))
+    click.echo(json.dumps(found.facts()) if as_json else found.sentences(task.unit))
+    return 0
 
 
 def _is_anywhere(name: str) -> bool:

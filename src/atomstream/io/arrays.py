@@ -76,6 +76,7 @@ class Sliced(_Array):
             shape = (len(array), *array.feature_shape)
         super().__init__(str(path), shape, np.dtype(array.dtype), files, axes)
         self._array, self._row_bytes = array, self.n_features * array.dtype.itemsize
+        self.mapped = array.nbytes if isinstance(array, np.memmap) else 0
         # Rows that are read as a whole, where the array is stored in chunks.
         self.chunk_rows = (getattr(array, "chunks", None) or (1,))[0]
 

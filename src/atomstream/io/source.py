@@ -213,6 +213,8 @@ class Source(Input, ABC):
     flattened : tuple of int or None
         Shape of an array of several axes whose first axis was taken for the rows, because nothing
         said which axes hold them.
+    mapped : int
+        Bytes of the file that are read by mapping it into memory.
     takes_axes : bool
         Whether it is a dense array, of which `InputOptions` may name the axes of the rows.
     files : sequence of path
@@ -232,6 +234,7 @@ class Source(Input, ABC):
     has_columns: bool = False
     shape: tuple[int, ...] | None = None
     flattened: tuple[int, ...] | None = None
+    mapped: int = 0
     takes_axes: bool = False
     deviation: NDArray | None = None
     unit: str = "row"
@@ -246,6 +249,10 @@ class Source(Input, ABC):
         """
         with reading(self.name):
             yield from self._blocks(start, epoch)
+
+    def about_rows(self) -> int | None:
+        """Return about the number of rows, as far as it is known without reading all of them."""
+        return self.n_rows
 
     @abstractmethod
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:

@@ -17,7 +17,7 @@ from atomstream.base import counted, library
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.io import lines
 from atomstream.io.lines import NOTHING, chosen, dropped, head_of, refuse_texts, texts_in
-from atomstream.io.source import Block, InputOptions, Source, need, numbered
+from atomstream.io.source import Block, InputOptions, Source, need, numbered, reading
 
 Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name rows
 
@@ -119,6 +119,13 @@ class TextTable(Table):
                 self._stream = chain([sample], chunks)
         second = sample.find(b"\n", sample.find(b"\n") + 1)
         return sample[: sample.rfind(b"\n", 0, max(SAMPLE_BYTES, second + 1)) + 1]
+
+    def about_rows(self) -> int | None:
+        """Return about the number of rows: the length of the file over that of its lines."""
+        if self._path is None:
+            return None
+        with reading(self.name):
+            return max(1, lines.about(self._path) - self._header)
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows; rows before ``start`` are skipped without parsing."""

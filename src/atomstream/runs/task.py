@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,6 +44,27 @@ class Pace(Protocol):
     def rest(self) -> bool:
         """Keep a checkpoint if one is due, and return whether to stop; the model is whole now."""
         ...
+
+
+class Work(NamedTuple):
+    """How much there is to learn: samples of a pass, their features, passes, and rounds at most.
+
+    Inputs may not tell their number of samples (``is_told``): then it is that of their beginning,
+    times their length. Pages of ``mapped`` bytes of files come into memory as they are read.
+    """
+
+    n_samples: int
+    n_features: int
+    n_passes: int = 1
+    n_rounds: int = 0
+    batch_size: int = 1
+    is_told: bool = True
+    mapped: int = 0
+
+    @property
+    def n_steps(self) -> int:
+        """Number of batches in all passes."""
+        return self.n_passes * -(-self.n_samples // self.batch_size)
 
 
 class Task(ABC):
@@ -120,6 +141,10 @@ class Task(ABC):
         # The same question as is asked of a folder, so that a run and what is said of it agree.
         notes = {"position": self.position}
         return self.learned and bool(self.finished(self.settings, self.model, notes))
+
+    def work(self) -> Work:
+        """Return how much there is to learn, from the sizes of the inputs."""
+        raise InputError(f"There is no estimate of atomstream {self.settings.command()}.")
 
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:

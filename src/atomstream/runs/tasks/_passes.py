@@ -10,10 +10,10 @@ import numpy as np
 from atomstream.base import Counted
 from atomstream.base.parameters import whole
 from atomstream.exceptions import InputError
-from atomstream.io.feed import Feed, Piece, Position
+from atomstream.io.feed import MOST_ROWS, Feed, Piece, Position
 from atomstream.io.source import Source, need
 from atomstream.runs.settings import option
-from atomstream.runs.task import Pace, Task
+from atomstream.runs.task import Pace, Task, Work
 from atomstream.watch import History
 
 # Rows to learn, and passes, where no number of passes is given.
@@ -143,6 +143,19 @@ class PassesTask(Task):
         super().restore(model, notes)
         self.at = Position(*notes["position"][:3])
 
+    def work(self) -> Work:
+        """Return how much there is to learn, from the sizes of the inputs."""
+        settings, n_rows = self.settings, 0
+        for source in self.sources:
+            if (found := source.about_rows()) is None:
+                raise InputError(f"{source.name} does not tell how long it is: no estimate.")
+            n_rows += found
+        n_learned = n_rows - min(MOST_ROWS, int(getattr(settings, "holdout", 0) * n_rows))
+        passes = n_passes(settings.epochs, n_learned)
+        rounds = rounds_left(settings, self.model, n_learned)
+        sizes = (n_rows, self.sources[0].n_features, passes, rounds, settings.batch_size)
+        return Work(*sizes, self._feed.n_rows is not None, sum(s.mapped for s in self.sources))
+
     @property
     def live(self) -> bool:  # type: ignore[override]
         """Whether it learns from a stream that can be read only once."""
@@ -171,7 +184,7 @@ class PassesTask(Task):
         self._feed.idle = pace.rest
         while not self.complete:
             if self._passes_done:
-                self._round(pace)
+                self.settle(pace)
                 if pace.rest():
                     break
                 continue
@@ -184,7 +197,7 @@ class PassesTask(Task):
         if self.complete and not self.learned:
             raise InputError(self.nothing_learned())
 
-    def _round(self, pace: Pace) -> None:
+    def settle(self, pace: Pace) -> None:
         """Go on with a round over all rows, and end it when all have come."""
         epoch, known = self.at.epoch, self._settling
         text = f"round {1 if known is None else known.n_rounds + 1} over all {self.unit}s"

@@ -17,6 +17,7 @@ from atomstream.io.outputs import write_table
 from atomstream.io.source import Block
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import option, sets
+from atomstream.runs.task import Task
 from atomstream.runs.tasks._rows_settings import RowsSettings
 from atomstream.runs.tasks.rows import RowsTask
 from atomstream.watch import History
@@ -62,6 +63,7 @@ class ConsensusTask(RowsTask):
         "inputs. The run holds the atoms that they agree on; ranks.csv, atoms.csv and "
         "intervals.csv say what was found."
     )
+    work = Task.work  # replicates are compared after the passes, which can take longer
 
     def __init__(self, settings: ConsensusSettings) -> None:
         super().__init__(settings)

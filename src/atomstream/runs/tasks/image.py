@@ -13,7 +13,7 @@ from atomstream.io import Block, InputOptions, open_inputs
 from atomstream.io.images import Pictures
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, callbacks_set
+from atomstream.runs.task import Pace, Task, Work, callbacks_set
 
 ROUND = 2560  # patches drawn anew at a time: a run rests in between
 LOOKED_AT = 10_000  # patches, at least, among which those that use an atom most are found
@@ -66,6 +66,11 @@ class ImageTask(Task):
     def position(self) -> tuple[int, ...]:
         """Patches learned from."""
         return (self._n_samples,)
+
+    def work(self) -> Work:
+        """Return how much there is to learn, from the sizes of the inputs."""
+        n_patches, size = self.settings.patches, self.settings.batch_size
+        return Work(n_patches, self.sources[0].n_features, batch_size=size)
 
     def advance(self, pace: Pace) -> None:
         """Draw and learn rounds of patches; each is learned whole, so it can be drawn again."""

@@ -10,13 +10,13 @@ import numpy as np
 
 from atomstream.base import counted
 from atomstream.base.parameters import one_of
-from atomstream.domains.networks import Network
+from atomstream.domains.networks import Motif, Network
 from atomstream.estimators.network import NetworkDictionary
 from atomstream.io.source import InputFile
 from atomstream.looks.network import READING, read_network
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, pace_set
+from atomstream.runs.task import Pace, Task, Work, pace_set
 from atomstream.samplers.base import patches_of
 
 COPIES = 2000  # of the motif, among which those that use an atom most are found
@@ -103,6 +103,11 @@ class NetworkTask(Task):
     def position(self) -> tuple[int, ...]:
         """Batches learned from."""
         return (self._n_steps,)
+
+    def work(self) -> Work:
+        """Return how much there is to learn; a network has no rows, only copies of the motif."""
+        motif, size = Motif.of(self.settings.motif), self.settings.batch_size
+        return Work(self.settings.batches * size, motif.size**2, batch_size=size)
 
     def advance(self, pace: Pace) -> None:
         """Learn from the batches that are left."""

@@ -14,7 +14,7 @@ from atomstream.cluster.worker import chosen_rows, rows_at, without_rows
 from atomstream.exceptions import EngineError, InputError
 from atomstream.io.feed import Holdout
 from atomstream.io.source import Input
-from atomstream.runs.task import AfterBatch, Pace, Task, callbacks_set
+from atomstream.runs.task import AfterBatch, Pace, Task, Work, callbacks_set
 from atomstream.runs.tasks._rows_settings import LearnSettings
 from atomstream.runs.tasks.rows import RowsTask
 from atomstream.watch import History
@@ -74,6 +74,12 @@ class ShardsTask(Task):
     def position(self) -> tuple[int, ...]:
         """Passes completed, and where the rounds of this one stand."""
         return (self._epoch, *self._at)
+
+    def work(self) -> Work:
+        """Return how much there is to learn, from the sizes of the shards."""
+        first: Any = self._shards[0]
+        sizes = self._shards.n_rows, first._opened()[0].n_features, self.settings.epochs or 1
+        return Work(*sizes, batch_size=self.settings.round_batch)
 
     @property
     def complete(self) -> bool:

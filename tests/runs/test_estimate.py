@@ -1,0 +1,188 @@
+"""How long a run would take, and how much memory, is said before it begins."""
+
+import gzip
+import json
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from commands import refused, run, standard_input
+
+from atomstream.io.inputs import open_inputs
+from atomstream.runs import TASKS, estimate
+from atomstream.runs.estimate import Estimate
+from atomstream.runs.task import Task, Work, task_named
+
+X = np.random.default_rng(0).random((2_000, 30)).astype(np.float32)
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Let the steps that are timed end soon."""
+    monkeypatch.setattr(estimate, "LONG", 0.2)
+    monkeypatch.setattr(estimate, "SHORT", 0.2)
+
+
+def facts(capsys, *words):
+    """Return what a command with --estimate prints for machines."""
+    capsys.readouterr()
+    run(*words, "--estimate", "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def test_an_estimate_writes_nothing_and_needs_no_folder(tmp_path, capsys, monkeypatch, short):
+    path = tmp_path / "x.npy"
+    np.save(path, np.tile(X, (40, 1)))
+    monkeypatch.chdir(tmp_path)
+    found = facts(capsys, "learn", path, "--atoms", 8, "--epochs", 20)
+    assert [*tmp_path.iterdir()] == [path]
+    sizes = {name: found[name] for name in ("n_samples", "n_features", "n_passes", "n_steps")}
+    assert sizes == {
+        "n_samples": 80_000,
+        "n_features": 30,
+        "n_passes": 20,
+        "n_steps": 20 * -(-80_000 // found["batch_size"]),
+    }
+    assert found["is_told"]
+    assert found["mapped"] == 80_000 * 30 * 4 < found["memory"]
+    assert 0 < found["n_measured"] < 20 * 80_000  # only a part was learned
+    assert found["seconds"] > 0.2
+    run("learn", path, "--atoms", 8, "--epochs", 20, "--estimate")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("80,000 rows of 30 columns, 20 passes: ")
+    assert "of memory, 9.6 MB of it pages of files" in said[1]
+    assert said[2].startswith("a step: ")
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_an_estimate_is_near_what_a_run_takes(tmp_path, capsys, short, monkeypatch):
+    """Within a factor of 3 of the time of the processor, which others leave alone, nearly."""
+    path = tmp_path / "x.npy"
+    np.save(path, np.tile(X, (10, 1)))
+    words = ["learn", path, "--atoms", 8, "--epochs", 20]
+    run(*words, "--out", tmp_path / "warm", "--json")  # kernels are loaded once in a process
+    began = time.process_time()
+    run(*words, "--out", tmp_path / "run", "--json")
+    taken = time.process_time() - began
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=time.process_time))
+    said = facts(capsys, *words)
+    assert said["n_measured"] < 200_000
+    assert 1 / 3 < said["seconds"] / taken < 3
+
+
+def test_without_an_estimate_a_folder_is_needed(tmp_path, capsys):
+    path = tmp_path / "x.npy"
+    np.save(path, X)
+    assert "--out" in refused(capsys, "learn", path)
+
+
+def test_small_inputs_come_many_times_and_then_settle(tmp_path, capsys, short):
+    path = tmp_path / "x.npy"
+    np.save(path, X[:1_000])
+    found = facts(capsys, "learn", path, "--atoms", 3)
+    assert (found["n_passes"], found["n_rounds"]) == (25, 25)
+    found = facts(capsys, "learn", path, "--atoms", 3, "--epochs", 2)
+    assert (found["n_passes"], found["n_rounds"]) == (2, 0)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".jsonl"])
+@pytest.mark.parametrize("n_rows", [40, 60_000])
+def test_lines_are_counted_in_the_beginning_of_long_files(tmp_path, ending, n_rows):
+    """Rows whose lines are of unequal lengths; a long file has more than is looked at."""
+    rng = np.random.default_rng(0)
+    rows = [",".join(row) for row in rng.integers(0, 10**6, (n_rows, 20)).astype(str)]
+    lines = [f"[{row}]" for row in rows] if ending == ".jsonl" else ["a," * 19 + "b", *rows]
+    text = "\n".join(lines).encode()  # without an end of the last line
+    path = tmp_path / f"x{ending}"
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    [source] = open_inputs([str(path)])
+    assert source.n_rows is None
+    assert source.about_rows() == pytest.approx(n_rows, rel=0.02 if n_rows > 40 else 0)
+
+
+def test_standard_input_and_other_kinds_have_no_estimate(capsys):
+    with standard_input("1,2\n3,4\n"):
+        assert "standard input does not tell" in refused(capsys, "learn", "-", "--estimate")
+    offered = {name for name in TASKS if task_named(name).work is not Task.work}
+    assert offered == {"", "image", "network", "tensor"}
+    assert "No such option" in refused(capsys, "text", "topics", "x.txt", "--estimate")
+
+
+def test_tensors_networks_and_images_have_one(tmp_path, capsys, short):
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "t.npy", rng.random((3_000, 6, 5)))
+    found = facts(capsys, "tensor", "learn", tmp_path / "t.npy", "--atoms", 3, "--epochs", 90)
+    assert (found["n_samples"], found["n_features"], found["n_passes"]) == (3_000, 30, 90)
+    edges = rng.integers(0, 30, (200, 2))
+    np.savetxt(tmp_path / "e.txt", edges, fmt="%d")
+    words = ["network", "learn", tmp_path / "e.txt", "--motif", "path:5", "--atoms", 4]
+    found = facts(capsys, *words, "--batches", 900, "--batch-size", 100)
+    assert (found["n_samples"], found["n_features"], found["n_steps"]) == (90_000, 25, 900)
+    Image.fromarray((X[:100] * 255).astype(np.uint8).repeat(4, axis=1)).save(tmp_path / "p.png")
+    words = ["image", "learn", tmp_path / "p.png", "--atoms", 4, "--patch", 5]
+    found = facts(capsys, *words, "--patches", 300_000)
+    assert (found["n_samples"], found["n_features"]) == (300_000, 25)
+    assert found["n_measured"] < 300_000
+
+
+def test_the_part_that_decides_comes_first(tmp_path, capsys, short):
+    """Few rows a step of many features leave the atoms; many rows and few features the codes."""
+    wide, narrow = tmp_path / "wide.npy", tmp_path / "narrow.npy"
+    rng = np.random.default_rng(0)
+    np.save(wide, rng.random((4_000, 3_000)).astype(np.float32))
+    np.save(narrow, rng.random((100_000, 40)).astype(np.float32))
+    found = facts(capsys, "learn", wide, "--atoms", 40, "--batch-size", 8, "--epochs", 9)
+    assert next(iter(found["shares"])) == "atoms"
+    found = facts(capsys, "learn", narrow, "--atoms", 40, "--batch-size", 2048, "--epochs", 9)
+    assert next(iter(found["shares"])) == "coding"
+    assert 0.5 < sum(found["shares"].values()) <= 1
+
+
+def test_rounds_over_slots_have_one(tmp_path, capsys, short):
+    path = tmp_path / "x.npy"
+    np.save(path, np.tile(X, (50, 1)))
+    found = facts(capsys, "learn", path, "--atoms", 8, "--slots", 2, "--epochs", 3)
+    sizes = [found[name] for name in ("n_samples", "n_features", "n_passes", "batch_size")]
+    assert sizes == [100_000, 30, 3, 128]
+    assert 0 < found["n_measured"] < 300_000
+
+
+def test_kernels_that_are_compiled_meanwhile_do_not_count():
+    """They are compiled in the first step, and on the way: numba tells of them."""
+    from numba.core import event
+
+    class Late:
+        """Four steps of a tenth of a second, of which the others compile for half a second."""
+
+        complete, advanced = True, 0
+
+        def work(self):
+            return Work(4, 1)
+
+        def notes(self):
+            return {}
+
+        def advance(self, pace):
+            for n in range(1, 5):
+                pace.note(SimpleNamespace(n_samples_seen_=n))
+                with event.trigger_event("numba:compile"):
+                    time.sleep(0.5 * (n % 2))
+                time.sleep(0.1)
+                pace.rest()
+
+    assert 0.4 <= estimate.estimate(Late()).seconds < 0.9
+
+
+def test_words_name_what_is_not_told():
+    work = Work(1, 2, 3, 4, 5, is_told=False)
+    said = Estimate(work, 90.0, 2.1e9, {}, 1).sentences("row")
+    assert said.splitlines() == [
+        "about 1 row of 2 columns, 3 passes and up to 4 rounds: 3 steps of 5",
+        "about 90 s and 2.1 GB of memory",
+    ]
+    unknown = Estimate(work, 7200.0, None, {}, 1)
+    assert unknown.sentences("row").splitlines()[1] == "about 2.0 h"
+    assert unknown.facts()["memory"] is None
