@@ -49,7 +49,6 @@ def learning_command(task: str, name: str) -> click.Command:
         Name of the command.
     """
     kind = task_named(task)
-    settings_type = kind.settings_type
 
     def begin(
         out: Path | None,
@@ -61,16 +60,8 @@ def learning_command(task: str, name: str) -> click.Command:
         **options: Any,
     ) -> int:
         """Begin a run: settings from file and options, a free folder, then learn."""
-        names, estimated = options.pop(kind.argument), options.pop("estimate", False)
-        values: dict[str, Any] = {}
-        if config is not None:
-            values = as_input_error(config, lambda: read_settings(config, settings_type))
-        values |= given(settings_type, options)
-        if names not in (None, ()):
-            values["inputs"] = list(names) if kind.many else [names]
-        settings = as_input_error("settings", lambda: settings_type(**values))
-        places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
-        settings = as_input_error("settings", lambda: settings.placed(tuple(places)))
+        estimated = options.pop("estimate", False)
+        settings = _settings_of(kind, config, options)
         if estimated:
             return _say_estimate(kind, settings, as_json)
         if out is None:
@@ -92,10 +83,23 @@ def learning_command(task: str, name: str) -> click.Command:
         click.Option(["--out"], type=PATH, required=needed, help="Folder for the new run."),
         *([] if needed else [estimate]),
         click.Option(["--config"], type=PATH, help="TOML file of settings; options override it."),
-        *options_of(settings_type),
+        *options_of(kind.settings_type),
         *_last(),
     ]
     return command
+
+
+def _settings_of(kind: type[Task], config: Path | None, options: dict[str, Any]) -> Any:
+    """Return the settings of a file and of options, which override it; inputs by their paths."""
+    names, values = options.pop(kind.argument), dict[str, Any]()
+    if config is not None:
+        values = as_input_error(config, lambda: read_settings(config, kind.settings_type))
+    values |= given(kind.settings_type, options)
+    if names not in (None, ()):
+        values["inputs"] = list(names) if kind.many else [names]
+    settings = as_input_error("settings", lambda: kind.settings_type(**values))
+    places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
+    return as_input_error("settings", lambda: settings.placed(tuple(places)))
 
 
 def _say_estimate(kind: type[Task], settings: Any, as_json: bool) -> int:

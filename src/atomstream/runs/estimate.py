@@ -16,7 +16,7 @@ from atomstream.runs.task import Task, Work
 from atomstream.watch import Callback, Learner
 
 LONG, SHORT = 3.0, 1.0  # seconds of steps that are timed, and of those that are profiled
-ENOUGH = 4  # steps, at least, whatever they take
+MIN_STEPS = 4  # whatever they take
 # What the folders of the package do in a step.
 PARTS = {"coders": "coding", "memory": "sums", "updates": "atoms", "io": "reading"}
 
@@ -44,9 +44,14 @@ class Estimate:
     shares: dict[str, float]
     n_measured: int
 
+    @property
+    def n_steps(self) -> int:
+        """Number of batches in all passes."""
+        return self.work.n_passes * -(-self.work.n_samples // self.work.batch_size)
+
     def facts(self) -> dict[str, Any]:
         """Return all of it by name, for machines."""
-        known = self.work._asdict() | {"n_steps": self.work.n_steps} | vars(self)
+        known = self.work._asdict() | {"n_steps": self.n_steps} | vars(self)
         return {name: value for name, value in known.items() if name != "work"}
 
     def sentences(self, unit: str) -> str:
@@ -59,7 +64,7 @@ class Estimate:
         shares = ", ".join(f"{part} {share:.0%}" for part, share in self.shares.items())
         return (
             f"{about}{counted(work.n_samples, unit)} of {counted(work.n_features, 'column')}, "
-            f"{passes}{rounds}: {counted(work.n_steps, 'step')} of {work.batch_size}\n"
+            f"{passes}{rounds}: {counted(self.n_steps, 'step')} of {work.batch_size}\n"
             f"about {_time(self.seconds)}{memory}{pages}"
             + (f"\na step: {shares}" if shares else "")
         )
@@ -96,7 +101,7 @@ class _Probe:
     def due(self) -> bool:
         """Return whether enough steps are measured; for the first one kernels are loaded."""
         self.points.append((self._clock(), self._n_samples))
-        return len(self.points) > ENOUGH and self.points[-1][0] - self.points[0][0] > self._most
+        return len(self.points) > MIN_STEPS and self.points[-1][0] - self.points[0][0] > self._most
 
     rest = due
 

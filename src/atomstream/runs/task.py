@@ -61,11 +61,6 @@ class Work(NamedTuple):
     is_told: bool = True
     mapped: int = 0
 
-    @property
-    def n_steps(self) -> int:
-        """Number of batches in all passes."""
-        return self.n_passes * -(-self.n_samples // self.batch_size)
-
 
 class Task(ABC):
     """A kind of run, at work: the inputs, the model, and where it stands in them.
