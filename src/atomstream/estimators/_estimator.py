@@ -9,6 +9,7 @@ from inspect import signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
+from sklearn.utils import InputTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -83,6 +84,7 @@ class Estimator(BaseEstimator):
     """
 
     PARAMETERS: ClassVar[dict[str, Parameter]] = {}
+    ACCEPTS: ClassVar[tuple[str, ...]] = ()  # kinds of input, by the names of `InputTags`
     LEARNED: ClassVar[tuple[Field | str, ...]] = ()
     _parameter_constraints: ClassVar[dict[str, Any]]
     _DECLARED: ClassVar[tuple[Any, ...]] = ()  # fields of the data class, see `estimator`
@@ -156,6 +158,23 @@ class Estimator(BaseEstimator):
         elif "svd" in starts:
             write = "init='svd'"
         return f"init={init!r} is a name of scikit-learn: write {write}."
+
+    def check(self) -> None:
+        """Refuse settings out of range."""
+        self._validate_params()
+
+    @property
+    def _refuses_negative(self) -> bool:
+        """Whether data must not be negative."""
+        return False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.ACCEPTS:
+            known = {"two_d_array": False} | dict.fromkeys(self.ACCEPTS, True)
+            tags.input_tags = InputTags(**known)
+        tags.input_tags.positive_only = self._refuses_negative
+        return tags
 
     # -- files
 

@@ -4,11 +4,10 @@ from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from copy import copy
 from dataclasses import KW_ONLY, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Counted, RandomSource, generator
@@ -34,8 +33,6 @@ class LearnerInside(CallbackSupportMixin, Estimator):
     learner_ : OnlineDictionary
         Learns from rows. Every call learns with a copy, so that one that raises changes nothing.
     """
-
-    ACCEPTS: ClassVar[tuple[str, ...]] = ()  # kinds of input, by the names of `InputTags`
 
     _: KW_ONLY
     alpha: float = 0.0
@@ -69,11 +66,6 @@ class LearnerInside(CallbackSupportMixin, Estimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(vars(self).get("learner_"), "state_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = InputTags(**({"two_d_array": False} | dict.fromkeys(self.ACCEPTS, True)))
-        return tags
 
     def _teach(
         self,
@@ -113,7 +105,7 @@ class LearnerInside(CallbackSupportMixin, Estimator):
 
     def check(self) -> None:
         """Refuse settings out of range."""
-        self._validate_params()
+        super().check()
         if hasattr(self, "schedule"):
             resolve("schedule", self.schedule, SCHEDULES, "__call__")
 

@@ -60,10 +60,9 @@ class SeriesReconstruction(LearnerInside):
     _head: HeadState | None = field(init=False, default=None)
     _ahead_rows: NDArray | None = field(init=False, default=None)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = not self.center
-        return tags
+    @property
+    def _refuses_negative(self) -> bool:
+        return not self.center
 
     def reconstruct(self, Y: object, *, online: bool = False) -> Any:
         """Reconstruct a table from the atoms.

@@ -17,7 +17,7 @@ from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.loop import MAX_ROUNDS, leaves_nothing
-from atomstream.losses import Loss
+from atomstream.losses import Loss, Mahalanobis
 from atomstream.problem import Batch, Objective
 from atomstream.schedules import Constant, Schedule, check_conditions
 
@@ -123,8 +123,8 @@ def _is_plain(model: BaseEstimator, X: Any) -> bool:
     )
 
 
-def raise_zeros(X: Any, loss: Any) -> Any:
-    """Return rows fit for a loss that is infinite at zeros: raise or refuse these.
+def in_domain(X: Any, loss: Any) -> Any:
+    """Return rows that a loss takes: zeros are raised, or refused, where it is infinite at them.
 
     Zeros are raised to 1e-8 of the mean of their row, at least to the smallest normal number. Rows
     without anything else are raised to 1e-8.
@@ -132,8 +132,10 @@ def raise_zeros(X: Any, loss: Any) -> Any:
     Raises
     ------
     ValueError
-        For zeros where the loss says "refuse".
+        For zeros where the loss says "refuse", and for another number of features than it has.
     """
+    if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
+        raise ValueError(f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}.")
     if loss.data != "positive":
         return X
     X = X.toarray() if sp.issparse(X) else X

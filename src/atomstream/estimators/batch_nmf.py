@@ -17,7 +17,6 @@ from atomstream.estimators._estimator import estimator
 from atomstream.estimators._fitting import _mean
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._sklearn import with_callbacks
-from atomstream.estimators._validation import raise_zeros
 from atomstream.estimators.registry import LossChoice
 from atomstream.loop import Algorithm, check_compatible
 from atomstream.loop.grouped_start import grouped_start
@@ -112,6 +111,7 @@ class BatchNMF(_OnlineMatrixFactorization):
     PARAMETERS: ClassVar = _parameters.BATCHES
     LEARNED = (*OnlineDictionary.LEARNED, "data_sets_")
     _CODED_WITH = ("batch", "mask", "entry_weight")
+    _refuses_negative: ClassVar[bool] = True
     data_sets_: NDArray = field(init=False)
 
     n_shared: int = 15
@@ -264,9 +264,6 @@ class BatchNMF(_OnlineMatrixFactorization):
             )
         return super()._to_batch(X, weights, labels=labels, **known)
 
-    def _in_domain(self, X: Any) -> Any:
-        return raise_zeros(X, self.algorithm_.objective.loss)
-
     # -- the start
 
     def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
@@ -353,11 +350,6 @@ class BatchNMF(_OnlineMatrixFactorization):
         """The atoms of each data set by its name, each (n_own, n_features)."""
         parts = self.components_[self.n_shared :].reshape(len(self.data_sets_), self.n_own, -1)
         return dict(zip(self.data_sets_.tolist(), parts, strict=True))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 def _names(given: ArrayLike) -> NDArray:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import RandomSource
@@ -111,6 +110,7 @@ class ColorRestorer(Estimator):
     True
     """
 
+    ACCEPTS = ("dict",)
     PARAMETERS: ClassVar = _parameters.COLOR
     LEARNED = ("dictionaries_", "classifier_")
 
@@ -169,11 +169,6 @@ class ColorRestorer(Estimator):
             self.classifier_ = kind(self.patch_size).fit(np.concatenate(grey), labels, seed)
             self.dictionaries_ = dictionaries
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = InputTags(two_d_array=False, dict=True)
-        return tags
 
     def restore(self, image: object) -> Restored:
         """Return a grey picture in colour.
@@ -275,10 +270,6 @@ class ColorRestorer(Estimator):
             n_jobs=self.n_jobs,
             random_state=seed,
         )
-
-    def check(self) -> None:
-        """Refuse settings out of range."""
-        self._validate_params()
 
     def _check_learned(self) -> None:
         """Refuse settings that are not those of the dictionaries."""

@@ -12,10 +12,9 @@ from atomstream.base import Samples
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.estimators._validation import raise_zeros
 from atomstream.estimators.registry import CoderChoice, LossChoice, SetChoice, Start
 from atomstream.loop import Algorithm
-from atomstream.losses import Huber, Mahalanobis
+from atomstream.losses import Huber
 
 
 @estimator
@@ -153,6 +152,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
     """
 
     PARAMETERS: ClassVar = _parameters.NMF
+    _refuses_negative: ClassVar[bool] = True
 
     n_components: int = 20
     _: KW_ONLY
@@ -230,17 +230,3 @@ class OnlineNMF(_OnlineMatrixFactorization):
             else loss.at(self.state_.dictionary).thresholds(error, batch.mask)
         )
         return np.where(error > limit, error, error.dtype.type(0))
-
-    def _in_domain(self, X: Any) -> Any:
-        """Return rows that the loss takes: zeros raised where it is infinite at them."""
-        loss = self.algorithm_.objective.loss
-        if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
-            raise ValueError(
-                f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}."
-            )
-        return raise_zeros(X, loss)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

@@ -334,10 +334,9 @@ class VideoDictionary(VideoCoding):
 
     # -- checks
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = bool(self.nonnegative)
-        return tags
+    @property
+    def _refuses_negative(self) -> bool:
+        return bool(self.nonnegative)
 
     def check(self) -> None:
         """Refuse settings out of range."""

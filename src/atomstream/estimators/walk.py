@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import InputTags
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import RandomSource
@@ -97,6 +96,7 @@ class RandomWalkFactorization(_WalkTheorem, WalkLearning):
     [1, 1, 1, 1, 0, 0, 0, 0]
     """
 
+    ACCEPTS = ("one_d_array", "categorical", "string")
     PARAMETERS: ClassVar = _parameters.WALK
     states_ = view("index_.labels", "What the states are called, in the order of the rows.")
     left_ = view("factors_.left", "Left singular vectors, (n_states, n_components).")
@@ -108,13 +108,6 @@ class RandomWalkFactorization(_WalkTheorem, WalkLearning):
     n_reorthonormalized_ = view(
         "factor_.n_reorthonormalized", "How often the factors were made orthonormal again."
     )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = InputTags(
-            two_d_array=False, one_d_array=True, categorical=True, string=True
-        )
-        return tags
 
     # -- what was learned
 
