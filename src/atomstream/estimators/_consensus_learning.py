@@ -71,9 +71,6 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
     random_state: RandomSource = None
 
     ensemble_: Ensemble = field(init=False)
-    front_: Any = field(init=False)
-    seed_: int = field(init=False)
-    n_steps_: int = field(init=False)
 
     @with_callbacks
     def fit(self, X: Samples, y: object = None) -> Self:

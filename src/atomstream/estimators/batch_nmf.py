@@ -1,7 +1,7 @@
 """Nonnegative factorization of several data sets, with atoms shared by all and atoms of each."""
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, field, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -112,7 +112,6 @@ class BatchNMF(_OnlineMatrixFactorization):
     LEARNED = (*OnlineDictionary.LEARNED, "data_sets_")
     _CODED_WITH = ("batch", "mask", "entry_weight")
     _refuses_negative: ClassVar[bool] = True
-    data_sets_: NDArray = field(init=False)
 
     n_shared: int = 15
     n_own: int = 5

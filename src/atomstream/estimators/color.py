@@ -1,7 +1,7 @@
 """Colour for grey pictures, from examples of the materials they show."""
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, field
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -113,9 +113,6 @@ class ColorRestorer(Estimator):
     ACCEPTS = ("dict",)
     PARAMETERS: ClassVar = _parameters.COLOR
     LEARNED = ("dictionaries_", "classifier_")
-
-    dictionaries_: dict[str, ImageDictionary] = field(init=False)
-    classifier_: PatchClassifier | ConvolutionalClassifier = field(init=False)
 
     n_components: int = 5
     patch_size: int = 10

@@ -1,7 +1,7 @@
 """Online convex matrix factorization: the one loop with atoms made of a few kept samples."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, field
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -129,7 +129,6 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
     PARAMETERS: ClassVar = _parameters.CONVEX
     LEARNED = (*OnlineDictionary.LEARNED, "classes_")
     TOLERANCE = 0.0
-    classes_: NDArray = field(init=False)
 
     n_swaps_ = view(
         "state_.dictionary.n_swaps", "How often a row became a representative, after the first N."

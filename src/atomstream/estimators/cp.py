@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, field
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -139,9 +139,6 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     KNOWN = ("n_features_in_", "axes_")
     _several = True
     TOLERANCE = 1e-3
-
-    axes_: Axes = field(init=False)
-    norm_: float = field(init=False)
 
     shape_in_ = view("axes_.shape", "Shape of a sample.")
     factors = view("loadings_", "The loading matrices: the factors of the atoms as a CP tensor.")

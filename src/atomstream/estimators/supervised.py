@@ -1,7 +1,7 @@
 """Online dictionaries whose codes predict labels."""
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, field, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -141,9 +141,6 @@ class SupervisedDictionary(PredictingFromCodes):
         array("label_weights_", "o", optional=True, at_least=0),
         array("label_scale_", "2 o", optional=True, finite=True),
     )
-    classes_: NDArray = field(init=False)
-    label_weights_: NDArray = field(init=False)
-    label_scale_: NDArray = field(init=False)
 
     n_components: int = 20
     _: KW_ONLY

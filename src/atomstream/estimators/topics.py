@@ -120,8 +120,6 @@ class TopicModel(TopicFigures):
     LEARNED = (LEARNER, part("vocabulary_", Vocabulary), "settled_")
 
     learner_: OnlineNMF = field(init=False)
-    vocabulary_: Vocabulary = field(init=False)
-    settled_: bool = field(init=False)
 
     n_components: int = 20
     _: KW_ONLY
