@@ -14,7 +14,7 @@ from atomstream.loop.explaining import CodingOptions
 from atomstream.memory import State
 from atomstream.memory.state import Usage
 from atomstream.problem import Accuracy, Batch
-from atomstream.updates.reseeding import Reseeding, SharedReseeding
+from atomstream.updates.reseeding import Reseeding
 
 N_SHARED, N_OWN, N_ROWS = 4, 2, 800
 EXACT = CodingOptions(Accuracy(gap=1e-11))
@@ -184,7 +184,7 @@ def test_unused_shared_atoms_are_replaced_and_own_ones_never():
     batch = Batch(X, labels=np.repeat([0, 1], 120))
     objective = model.algorithm_.objective
     codes = model.algorithm_.coder.encode(batch, state.dictionary, objective, EXACT.accuracy)
-    reseeding = SharedReseeding(Reseeding(), N_SHARED)
+    reseeding = Reseeding(n_shared=N_SHARED)
     assert reseeding.reseed(batch, codes, state, objective, 0, rng) == 1
     moved = np.flatnonzero((state.dictionary.atoms() != atoms).any(axis=1))
     assert_array_equal(moved, [1, 5])

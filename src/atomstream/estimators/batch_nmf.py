@@ -21,7 +21,7 @@ from atomstream.estimators.registry import LossChoice
 from atomstream.loop import Algorithm, check_compatible
 from atomstream.loop.grouped_start import grouped_start
 from atomstream.problem import Batch, joined
-from atomstream.updates.reseeding import Reseeding, SharedReseeding
+from atomstream.updates.reseeding import Reseeding
 
 ROWS_PER_ATOM = 20  # that a start is made from, where data are at hand
 NAMELESS = ""  # the data set of rows that come without one
@@ -160,7 +160,7 @@ class BatchNMF(_OnlineMatrixFactorization):
             return algorithm
         check_compatible(algorithm)  # as the coder inside would be
         coder = Grouped(algorithm.coder, self.n_shared, self.n_own, algorithm.coder.tol)
-        reseeding: Any = SharedReseeding(Reseeding(algorithm.updater.patience), self.n_shared)
+        reseeding = Reseeding(algorithm.updater.patience, self.n_shared)
         return replace(algorithm, coder=coder, reseeding=reseeding)
 
     # -- learning

@@ -17,7 +17,7 @@ from atomstream.losses import Loss
 from atomstream.losses.majorisers import exponents_of, power_value, times_power
 from atomstream.memory.base import Memory, Statistics
 from atomstream.memory.column_sums import ColumnSums
-from atomstream.memory.majorant_delta import MajorantDelta, TouchedDelta
+from atomstream.memory.majorant_delta import MajorantDelta
 from atomstream.problem import Batch, Needs, Objective
 from atomstream.problem.products import ROWS, products
 
@@ -86,7 +86,7 @@ class Majorants(Memory[Any]):
         if absent != {self.columns is not None} or self.exponents[0] <= self.exponents[1]:
             raise ValueError(f"sums of two kinds, or exponents {self.exponents}")
 
-    def absorb(self, delta: MajorantDelta | TouchedDelta, weight: float) -> None:
+    def absorb(self, delta: MajorantDelta, weight: float) -> None:
         """Move every average towards the batch's by its weight."""
         # A weight of 1 keeps nothing of the past, so the kind of its sums does not matter.
         if delta.features is not None and (weight == 1 or self.columns is not None):
@@ -115,7 +115,7 @@ class Majorants(Memory[Any]):
         }
         self._move(weight, batch, delta.mass)
 
-    def _absorb_touched(self, delta: TouchedDelta, weight: float) -> None:
+    def _absorb_touched(self, delta: MajorantDelta, weight: float) -> None:
         share, keep = weight / delta.mass, 1 - weight
         minus = share * times_power(delta.minus, delta.atoms, 1 - self.exponents[1])
         plus = share * delta.plus

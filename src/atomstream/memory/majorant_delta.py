@@ -1,11 +1,9 @@
 """What a batch adds to sums of power majorisers: for all features, or for those it touches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +34,12 @@ class MajorantDelta(Delta):
         As in `Delta`.
     atoms : ndarray of shape (n_components, n_features)
         D.
+    features : ndarray of int of shape (n_touched,), optional
+        Where samples have entries in few features: these, in ascending order. ``minus``,
+        ``curvature`` and ``atoms`` are then known in these alone, the first two being 0 in all
+        others, and ``plus``, of shape (n_components,), is that of every feature.
+    dictionary : Dictionary, optional
+        The one with all features that such a delta was measured at.
     """
 
     plus: NDArray
@@ -44,18 +48,43 @@ class MajorantDelta(Delta):
     gram: NDArray
     constant: float
     atoms: NDArray
-    features: ClassVar[None] = None
+    features: Any = None
+    dictionary: Any = None
 
-    def densified(self) -> MajorantDelta:
+    def densified(self) -> Self:
         """Return the sums for all features."""
-        return self
+        if self.features is None:
+            return self
+        atoms = self.dictionary.atoms().astype(np.float64)
+        minus, curvature = np.zeros(atoms.shape), np.zeros(atoms.shape[1])
+        minus[:, self.features], curvature[self.features] = self.minus, self.curvature
+        plus = np.repeat(self.plus[:, None], len(curvature), axis=1)
+        wide = {"plus": plus, "minus": minus, "curvature": curvature, "atoms": atoms}
+        return replace(self, **wide, features=None, dictionary=None)
 
-    def __add__(self, other: MajorantDelta | TouchedDelta) -> MajorantDelta:
-        other = other.densified()
-        names = [field.name for field in fields(self) if field.name != "atoms"]
-        # One set of atoms serves both: only deltas made with one dictionary add up.
-        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return MajorantDelta(**sums, atoms=self.atoms)
+    def __add__(self, other: Self) -> Self:
+        names = ["plus", "gram", "constant", "usage", "objective", "mass"]
+        if self.features is None or other.features is None:
+            # One set of atoms serves both: only deltas made with one dictionary add up.
+            first, second, wide = self.densified(), other.densified(), {}
+            names += ["minus", "curvature"]
+        else:
+            first, second, features = self, other, np.union1d(self.features, other.features)
+            wide = {
+                name: self._on(features, name) + other._on(features, name)
+                for name in ("minus", "curvature")
+            }
+            atoms = self.dictionary.on(features).atoms().astype(np.float64)
+            wide |= {"atoms": atoms, "features": features}
+        sums = {name: getattr(first, name) + getattr(second, name) for name in names}
+        return replace(first, **sums, **wide)
+
+    def _on(self, features: NDArray, name: str) -> NDArray:
+        """Return sums for more features, 0 for those that were not touched."""
+        sums: NDArray = getattr(self, name)
+        wide = np.zeros((*sums.shape[:-1], len(features)))
+        wide[..., np.searchsorted(features, self.features)] = sums
+        return wide
 
     @classmethod
     def across(cls, features: Sequence[NDArray], deltas: Sequence[Self], mass: float) -> Self:
@@ -80,7 +109,7 @@ class MajorantDelta(Delta):
             mass=mass,
         )
 
-    def touching(self, features: NDArray, dictionary: Dictionary) -> TouchedDelta:
+    def touching(self, features: NDArray, dictionary: Dictionary) -> Self:
         """Return sums measured with all features but these merged into one, the last.
 
         Parameters
@@ -91,93 +120,24 @@ class MajorantDelta(Delta):
         """
         # The Gram matrix has the mean of the curvature over features, which are more than it knew.
         share = self.atoms.shape[1] / dictionary.shape[1]
-        return TouchedDelta(
+        return replace(
+            self,
             features=features,
             dictionary=copy(dictionary),
-            # All features have the same P. In the merged one, the last, data are zeros, and so is
-            # N.
+            # Where the slope at zero is constant all features have the same P. In the merged one,
+            # the last, data are zeros, and so is N.
             plus=self.plus[:, 0],
             **{name: getattr(self, name)[..., :-1] for name in ("minus", "curvature", "atoms")},
             gram=share * self.gram,
-            **{name: getattr(self, name) for name in ("constant", "usage", "objective", "mass")},
         )
 
     def gradient(self, dictionary: Dictionary) -> NDArray:
         """Return the gradient of the mean loss in the atoms, where it was measured."""
-        return (self.plus - self.minus) / self.mass
+        whole = self.densified()
+        return (whole.plus - whole.minus) / self.mass
 
     def smoothness(self) -> float:
         """Return the largest eigenvalue of the Gram matrix times the largest relative curvature."""
-        peak = float(self.curvature.max()) / max(float(self.curvature.mean()), np.finfo(float).tiny)
+        curvature = self.densified().curvature
+        peak = float(curvature.max()) / max(float(curvature.mean()), np.finfo(float).tiny)
         return float(np.linalg.eigvalsh(self.gram)[-1]) / self.mass * peak
-
-
-@dataclass(frozen=True, kw_only=True)
-class TouchedDelta(Delta):
-    """A `MajorantDelta` of samples that have entries in few features, known in these alone.
-
-    Attributes
-    ----------
-    plus : ndarray of shape (n_components,)
-        Of every feature: where the slope at zero is constant all have the same.
-    minus, atoms : ndarray of shape (n_components, n_touched)
-    curvature : ndarray of shape (n_touched,)
-    gram, constant
-        As in `MajorantDelta`.
-    features : ndarray of int of shape (n_touched,)
-        In ascending order; ``minus`` and ``curvature`` are 0 in all others.
-    dictionary : Dictionary
-        The one that it was measured at.
-    """
-
-    plus: NDArray
-    minus: NDArray
-    curvature: NDArray
-    gram: NDArray
-    constant: float
-    atoms: NDArray
-    features: NDArray
-    dictionary: Any
-
-    def densified(self) -> MajorantDelta:
-        """Return the sums for all features."""
-        atoms = self.dictionary.atoms().astype(np.float64)
-        minus, curvature = np.zeros(atoms.shape), np.zeros(atoms.shape[1])
-        minus[:, self.features], curvature[self.features] = self.minus, self.curvature
-        return MajorantDelta(
-            plus=np.repeat(self.plus[:, None], len(curvature), axis=1),
-            minus=minus,
-            curvature=curvature,
-            atoms=atoms,
-            **{name: getattr(self, name) for name in ("gram", "constant")},
-            **{name: getattr(self, name) for name in ("usage", "objective", "mass")},
-        )
-
-    def __add__(self, other: Any) -> Any:
-        if other.features is None:
-            return self.densified() + other
-        features = np.union1d(self.features, other.features)
-        wide = {
-            name: self._on(features, name) + other._on(features, name)
-            for name in ("minus", "curvature")
-        }
-        names = ("plus", "gram", "constant", "usage", "objective", "mass")
-        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
-        atoms = self.dictionary.on(features).atoms().astype(np.float64)
-        parts = wide | sums | {"atoms": atoms, "features": features}
-        return TouchedDelta(**parts, dictionary=self.dictionary)
-
-    def _on(self, features: NDArray, name: str) -> NDArray:
-        """Return sums for more features, 0 for those that were not touched."""
-        sums = getattr(self, name)
-        wide = np.zeros((*sums.shape[:-1], len(features)))
-        wide[..., np.searchsorted(features, self.features)] = sums
-        return wide
-
-    def gradient(self, dictionary: Dictionary) -> NDArray:
-        """Return the gradient of the mean loss in the atoms, where it was measured."""
-        return self.densified().gradient(dictionary)
-
-    def smoothness(self) -> float:
-        """Return a Lipschitz constant of that gradient."""
-        return self.densified().smoothness()

@@ -34,9 +34,14 @@ class Reseeding:
     patience : float, default=10
         Times n_components: the mass of samples without use after which an atom is replaced; with
         inf none is.
+    n_shared : int, optional
+        Where the first so many atoms are shared by data sets, replace none but these, and only
+        without use. An atom of one data set rests while rows of others come, and one that some rows
+        use stays even where it points like another one: two data sets may each need theirs.
     """
 
     patience: float = 10.0
+    n_shared: int | None = None
 
     def reseed(
         self,
@@ -59,7 +64,12 @@ class Reseeding:
         if state.usage.idle.max() < longest:
             return 0
         idle = np.flatnonzero(state.usage.idle >= longest)
-        idle = idle[~are_fixed(fixed, len(state.usage.idle))[idle]]
+        stays = are_fixed(fixed, len(state.usage.idle))
+        if self.n_shared is not None:
+            energy = state.memory.atom_energy(state.dictionary)
+            stays |= energy > UNUSED * energy.max()
+            stays[self.n_shared :] = True
+        idle = idle[~stays[idle]]
         if not len(idle):
             return 0
         losses = objective.losses(batch, codes.values, state.dictionary)
@@ -92,40 +102,6 @@ class Reseeding:
         state.memory.forget(idle)
         state.usage.forget(idle)
         return len(lacking)
-
-
-@dataclass(frozen=True)
-class SharedReseeding:
-    """Replace unused atoms that all data sets share, and no others.
-
-    An atom of one data set rests while rows of others come, and one that some rows use stays even
-    where it points like another one: two data sets may each need theirs.
-
-    Parameters
-    ----------
-    inner : Reseeding
-    n_shared : int
-        The first so many atoms are shared.
-    """
-
-    inner: Reseeding
-    n_shared: int
-
-    def reseed(
-        self,
-        batch: Batch,
-        codes: Codes,
-        state: State,
-        objective: Objective,
-        fixed: Fixed,
-        rng: np.random.Generator,
-    ) -> int:
-        """Replace idle shared atoms; return how many."""
-        energy = state.memory.atom_energy(state.dictionary)
-        stays = (energy > UNUSED * energy.max()) | are_fixed(fixed, len(energy))
-        stays[self.n_shared :] = True
-        kept = tuple(map(int, np.flatnonzero(stays)))
-        return 0 if stays.all() else self.inner.reseed(batch, codes, state, objective, kept, rng)
 
 
 def starting_atoms(
