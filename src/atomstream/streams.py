@@ -210,9 +210,8 @@ def batches(
     n_samples = X.shape[0]
     order = None if rng is None else np.random.default_rng(rng).permutation(n_samples)
     for start in range(0, n_samples, batch_size):
-        yield (
-            X[start : start + batch_size] if order is None else X[order[start : start + batch_size]]
-        )
+        rows = slice(start, start + batch_size)
+        yield X[rows] if order is None else X[order[rows]]
 
 
 def patches(

@@ -201,6 +201,8 @@ def _check_coordinates(X: Any, name: str) -> None:
 
 def stacked(parts: Sequence[Any]) -> Any:
     """Return rows below each other: CSR where some of them are sparse, else dense."""
+    if len(parts) == 1:  # nothing to copy
+        return parts[0]
     sparse = any(map(sp.issparse, parts))
     return sp.csr_array(sp.vstack(parts)) if sparse else np.concatenate(parts)
 

@@ -18,7 +18,7 @@ from atomstream.io.outputs import check_out, image_format, write_image
 from atomstream.io.source import naming_source
 from atomstream.looks.look import look_of
 from atomstream.runs.record import open_record
-from atomstream.runs.task import as_input_error
+from atomstream.runs.task import as_input_error, callbacks_set
 from atomstream.watch.callbacks import LearningBar
 
 _picture = click.argument("picture", type=PATH)
@@ -57,7 +57,7 @@ def denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, **how:
     """Remove the noise from PICTURE."""
     _check(out, picture)
     pixels = _pixels_kept(picture)
-    model = _model(how, pixels)
+    model = _model(pixels, **how)
     if sigma is not None:
         noise = sigma / 255
     else:
@@ -82,21 +82,20 @@ def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> 
         )
     # Learned from the picture with its holes filled roughly: patches that are whole are few where
     # holes are many.
-    model = _model(how, checked_aloud(mask, lambda: images.first_guess(pixels, white)))
+    model = _model(checked_aloud(mask, lambda: images.first_guess(pixels, white)), **how)
     write_image(out, checked_aloud(picture, lambda: model.inpaint(pixels, white)))
     return print_facts({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
 
 
-def _model(how: dict[str, Any], pixels: NDArray) -> ImageDictionary:
+def _model(
+    pixels: NDArray, model: Path | None, atoms: int, patch: int, seed: int, jobs: int | None
+) -> ImageDictionary:
     """Return the model in a file or run, or else one that is learned from the image itself."""
-    if how["model"] is not None:
-        return _loaded(how["model"]).set_params(n_jobs=how["jobs"])
-    model = ImageDictionary(
-        how["atoms"], how["patch"], n_jobs=how["jobs"], random_state=how["seed"]
-    )
-    return as_input_error(
-        "image", lambda: model.set_callbacks(LearningBar()).fit(pixels)
-    ).set_callbacks()
+    if model is not None:
+        return _loaded(model).set_params(n_jobs=jobs)
+    made = ImageDictionary(atoms, patch, n_jobs=jobs, random_state=seed)
+    with callbacks_set(made, LearningBar()):
+        return as_input_error("image", lambda: made.fit(pixels))
 
 
 def _loaded(path: Path) -> ImageDictionary:

@@ -14,7 +14,7 @@ from atomstream.cli.options import as_json, path_option, run_argument, warn
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.io.outputs import Columns, check_out, code_writer, write_table
+from atomstream.io.outputs import check_columns, check_out, code_writer, write_table
 from atomstream.looks.look import look_of
 from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
 from atomstream.looks.record import Record, Table, cell, read_edits
@@ -85,11 +85,8 @@ def encode(
     # are.
     edits = edits if look.files.has_ids else replace(edits, made={})
     names, columns = edits.columns(encoded.atom), encoded.labels
-    with (
-        forward_warnings(warn),
-        whole_file(out) as file,
-        writer(file, Columns(names, columns)) as write,
-    ):
+    check_columns(names, columns)
+    with forward_warnings(warn), whole_file(out) as file, writer(file, names, columns) as write:
         for labels, codes in track(edits.codes(encoded), None, "encoding"):
             write(labels, codes)
             n_rows += len(codes)

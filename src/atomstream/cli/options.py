@@ -33,9 +33,7 @@ class Quantity(click.ParamType):
     def __init__(self, name: str, units: dict[str, int], example: str) -> None:
         self.name, self.units, self.example = name, units, example
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(self, value: object, param: Any, ctx: Any) -> float:
         """Return the number in the unit of 1."""
         units = "|".join(self.units)
         found = re.fullmatch(rf"(\d+\.?\d*|\.\d+)({units})", str(value).strip())

@@ -159,19 +159,14 @@ def _batches_of(span: Span, size: int) -> Iterator[Any]:
                 held.append(part)
                 n_held, block = n_held + part.shape[0], block[part.shape[0] :]
                 if n_held == size:
-                    yield joined(held)
+                    yield stacked(held)
                     held, n_held = [], 0
     except ChangedShardError:
         raise
     except (ValueError, OSError) as error:
         raise BadShardError(span.shard.name, str(error)) from error
     if held:
-        yield joined(held)
-
-
-def joined(parts: list[Any]) -> Any:
-    """Return rows in one array, sparse if they are."""
-    return parts[0] if len(parts) == 1 else stacked(parts)
+        yield stacked(held)
 
 
 # Rows, and neighbouring ones together: each costs opening a shard.
@@ -210,7 +205,7 @@ def rows_at(shards: Shards, first: int, n_rows: int) -> Any:
         Where they cannot be read.
     """
     with Reading(ShardCursor(shards, first, ()).take(n_rows), n_rows).named() as reading:
-        return joined([*reading])
+        return stacked([*reading])
 
 
 def without_rows(shards: Shards, rows: NDArray) -> Shards:

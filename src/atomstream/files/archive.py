@@ -53,9 +53,8 @@ def write_archive(path: str | Path, content: Any, arrays: list[NDArray]) -> None
         if array.dtype.str not in DTYPES:
             raise TypeError(f"Arrays of {array.dtype} cannot be saved; give numbers.")
     table = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in stored]
-    header = json.dumps(
-        {"arrays": table, "content": content}, allow_nan=False, separators=(",", ":")
-    ).encode()
+    whole = {"arrays": table, "content": content}
+    header = json.dumps(whole, allow_nan=False, separators=(",", ":")).encode()
     if len(header) > MOST_HEADER or len(stored) > MOST_ARRAYS:
         raise TypeError(
             f"The settings take {len(header)} bytes in {len(stored)} arrays; too many to be saved."
@@ -135,11 +134,9 @@ def _read_header(header: bytes, path: str | Path) -> tuple[Any, list[tuple[str, 
             f"{path} has a header that is not as it should be: {error!r}."
         ) from None
     for dtype, shape in table:
-        whole_numbers = isinstance(shape, list) and all(
-            type(n) is int and 0 <= n < 2**63 for n in shape
-        )
+        is_shape = isinstance(shape, list) and all(type(n) is int and 0 <= n < 2**63 for n in shape)
         known = isinstance(dtype, str) and dtype in DTYPES
-        if not known or not whole_numbers or len(shape) > 16:
+        if not known or not is_shape or len(shape) > 16:
             raise CorruptModelError(
                 f"{path} claims an array of type {dtype!r:.40} and shape {shape!r:.80}."
             )

@@ -246,14 +246,11 @@ class Encoder:
         bits = value.bit_generator if kind == "Generator" else value._bit_generator
         if type(bits).__name__ not in BIT_GENERATORS:
             raise TypeError(f"a {type(bits).__name__} is none of {', '.join(BIT_GENERATORS)}.")
-        self._sources.append(value)
-        # The place is taken first: a source is known by its number while its state is encoded.
-        self.states.append(None)
         state = bits.state if kind == "Generator" else value.get_state(legacy=False)
-        number = len(self._sources) - 1
-        encoded = self.encode(state)
-        self.states[number] = {"kind": kind, "bits": type(bits).__name__, "state": encoded}
-        return number
+        encoded = {"kind": kind, "bits": type(bits).__name__, "state": self.encode(state)}
+        self._sources.append(value)
+        self.states.append(encoded)
+        return len(self.states) - 1
 
     def _object(self, value: Any) -> Any:
         tag, kind = tag_of(value), type(value)

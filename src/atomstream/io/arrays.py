@@ -318,6 +318,5 @@ class _SparseRows(_Array):
                 raise InputError(f"{self.name} has entries outside its {self.n_features} columns.")
             pointers = self._pointers[rows.start : rows.stop + 1] - self._pointers[rows.start]
             shape = (rows.stop - rows.start, self.n_features)
-            yield source.numbered(
-                sp.csr_array((values, columns, pointers), shape=shape), rows.start
-            )
+            part = sp.csr_array((values, columns, pointers), shape=shape)
+            yield source.numbered(part, rows.start)

@@ -155,9 +155,7 @@ class DocumentFile(Input):
             return
         joined, lines = self._options.per == "paragraph", enumerate(text_lines(self.path), 1)
         # A group is all lines up to an empty one, or each line alone, by its number.
-        for group, block in groupby(
-            lines, key=lambda at: bool(at[1].strip()) and (joined or at[0])
-        ):
+        for group, block in groupby(lines, lambda at: bool(at[1].strip()) and (joined or at[0])):
             if group:
                 place, text = next(block)
                 for _, line in block:

@@ -88,9 +88,8 @@ def _from_graph(graph: Any, options: edge_tables.EdgeOptions, what: str) -> Entr
     nx = library("networkx", "Graphs")
     if not len(graph):
         raise InputError(f"{what[0].upper()}{what[1:]} has no edges.")
-    weight = edge_tables.weight_attribute(
-        (data for *_, data in graph.edges(data=True)), options, what
-    )
+    known = (data for *_, data in graph.edges(data=True))
+    weight = edge_tables.weight_attribute(known, options, what)
     try:
         matrix = nx.to_scipy_sparse_array(graph, weight=weight, format="csr", dtype=np.float64)
     except (nx.NetworkXError, TypeError, ValueError) as error:

@@ -225,9 +225,6 @@ def _taken(held: deque[_Held], size: int) -> Piece:
             held.popleft()
         else:
             held[0] = _Held(block, first, rows.stop)
-    if len(parts) == 1:
-        only = parts[0]
-        return Piece(only.X, only.ids, after, only.labels)
     X = stacked([part.X for part in parts])
     ids = np.concatenate([part.ids for part in parts])
     named = zip(*(part.labels for part in parts), strict=True)

@@ -5,7 +5,6 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -43,9 +42,8 @@ def image_format(out: Path) -> str:
 def write_image(out: Path, pixels: NDArray) -> None:
     """Write an image in which white is 1, with 8 bits per channel."""
     kind = image_format(out)
-    image = library("PIL.Image", "Images").fromarray(
-        (np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)
-    )
+    levels = (np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)
+    image = library("PIL.Image", "Images").fromarray(levels)
     with whole_file(out) as file:
         image.save(file, format=kind)
 
@@ -89,34 +87,17 @@ def _is_number(text: str) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The columns of a table of codes.
-
-    Parameters
-    ----------
-    codes : sequence of str
-    labels : sequence of str, default=()
-        Columns in front of these, which name the rows.
-
-    Raises
-    ------
-    InputError
-        Where two of them have one name.
-    """
-
-    codes: Sequence[str]
-    labels: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        for place, name in enumerate(self.labels):
-            if name in self.codes or name in self.labels[:place]:
-                raise InputError(
-                    f"Two columns of the output would be called {name!r:.40}; give another --id."
-                )
+# Of a file, the columns of codes, and those in front of these, which name the rows.
+Writer = Callable[[BinaryIO, Sequence[str], Sequence[str]], AbstractContextManager[Write]]
 
 
-Writer = Callable[[BinaryIO, Columns], AbstractContextManager[Write]]
+def check_columns(codes: Sequence[str], labels: Sequence[str]) -> None:
+    """Raise InputError where two columns of a table of codes have one name."""
+    for place, name in enumerate(labels):
+        if name in codes or name in labels[:place]:
+            raise InputError(
+                f"Two columns of the output would be called {name!r:.40}; give another --id."
+            )
 
 
 def code_writer(out: Path) -> Writer:
@@ -134,56 +115,56 @@ def code_writer(out: Path) -> Writer:
 
 
 @contextmanager
-def _parquet(file: BinaryIO, columns: Columns) -> Iterator[Write]:
+def _parquet(file: BinaryIO, codes: Sequence[str], labels: Sequence[str]) -> Iterator[Write]:
     """Write a block as a table; the first one tells the types of the names of rows."""
     pa, pq = library("pyarrow", "Tables"), library("pyarrow.parquet", "Parquet files")
-    codes = [(name, pa.float64()) for name in columns.codes]
+    numbers = [(name, pa.float64()) for name in codes]
     with ExitStack() as stack:
         to: Any = None
 
-        def write(labels: Labels, values: NDArray) -> None:
+        def write(names: Labels, values: NDArray) -> None:
             """Write a block of rows, whose names keep the types of the first block."""
             nonlocal to
-            named = [_arrow(part) for part in labels]
+            named = [_arrow(part) for part in names]
             if to is None:
                 # The first block fixes the types, as a Parquet file has one schema.
-                kinds = zip(columns.labels, [part.type for part in named], strict=True)
-                to = stack.enter_context(pq.ParquetWriter(file, pa.schema([*kinds, *codes])))
+                kinds = zip(labels, [part.type for part in named], strict=True)
+                to = stack.enter_context(pq.ParquetWriter(file, pa.schema([*kinds, *numbers])))
             try:
                 named = [part.cast(to.schema.types[i]) for i, part in enumerate(named)]
             except pa.ArrowInvalid as error:
                 raise InputError(
                     f"Names of rows change their type ({error:.100}); end --out in .csv."
                 ) from None
-            numbers = [np.ascontiguousarray(column, np.float64) for column in values.T]
-            to.write_table(pa.table([*named, *numbers], schema=to.schema))
+            columns = [np.ascontiguousarray(column, np.float64) for column in values.T]
+            to.write_table(pa.table([*named, *columns], schema=to.schema))
 
         yield write
         if to is None:  # a table without rows has its columns, too
-            write([np.empty(0, object)] * len(columns.labels), np.empty((0, len(codes))))
+            write([np.empty(0, object)] * len(labels), np.empty((0, len(codes))))
 
 
 @contextmanager
-def _csv(file: BinaryIO, columns: Columns) -> Iterator[Write]:
-    with _csv_writer(file, [*columns.labels, *columns.codes]) as writer:
+def _csv(file: BinaryIO, codes: Sequence[str], labels: Sequence[str]) -> Iterator[Write]:
+    with _csv_writer(file, [*labels, *codes]) as writer:
 
-        def write(labels: Labels, values: NDArray) -> None:
+        def write(names: Labels, values: NDArray) -> None:
             """Write a block of rows as lines."""
-            named = zip(*(map(_cell, part) for part in labels), strict=True)
+            named = zip(*(map(_cell, part) for part in names), strict=True)
             rows = values.tolist()
-            if labels:
-                rows = [[*names, *row] for names, row in zip(named, rows, strict=True)]
+            if names:
+                rows = [[*name, *row] for name, row in zip(named, rows, strict=True)]
             writer.writerows(rows)
 
         yield write
 
 
 @contextmanager
-def _npz(file: BinaryIO, columns: Columns) -> Iterator[Write]:
+def _npz(file: BinaryIO, codes: Sequence[str], labels: Sequence[str]) -> Iterator[Write]:
     """Keep the codes, sparse, until all have come: their file begins with how many there are."""
     import scipy.sparse as sp  # here: every message passes through this module
 
-    kept: list[Any] = [sp.csr_array((0, len(columns.codes)))]
+    kept: list[Any] = [sp.csr_array((0, len(codes)))]
     yield lambda _, values: kept.append(sp.csr_array(values))
     sp.save_npz(file, sp.vstack(kept).tocsr())
 

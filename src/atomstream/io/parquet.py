@@ -56,9 +56,8 @@ class ParquetTable(Table):
 
     def _records(self, n_rows: int, groups: list[int], columns: list[str]) -> Iterator[Any]:
         """Yield batches of at most so many records of some groups."""
-        yield from self._file.iter_batches(
-            n_rows, row_groups=groups, columns=columns, use_threads=False
-        )
+        what = {"row_groups": groups, "columns": columns}
+        yield from self._file.iter_batches(n_rows, **what, use_threads=False)
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows, starting with the row group that has row ``start``."""

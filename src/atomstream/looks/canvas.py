@@ -120,20 +120,16 @@ def write_names(axes: Axes, places: Iterable[tuple[float, float]], names: Iterab
     middle = sum(axes.get_xlim()) / 2
     for place, name in zip(places, names, strict=True):
         side, shift = ("left", 3) if place[0] < middle else ("right", -3)  # towards the middle
-        style: dict[str, Any] = {"ha": side, "fontsize": TICK, "clip_on": True}
-        text = axes.annotate(
-            plain(name, 16), place, (shift, 3), **style, textcoords="offset points"
-        )
-        text.set_path_effects(rim)
+        style: dict[str, Any] = {"ha": side, "fontsize": TICK, "clip_on": True, "path_effects": rim}
+        axes.annotate(plain(name, 16), place, (shift, 3), **style, textcoords="offset points")
         axes.plot(*place, ".", color="0.2", markersize=3)
 
 
 def empty(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches."""
     # Not by pyplot, which keeps every figure in memory until it is closed.
-    figure = library("matplotlib.figure", "Pictures").Figure(
-        figsize=(width, height), layout="constrained"
-    )
+    make = library("matplotlib.figure", "Pictures").Figure
+    figure = make(figsize=(width, height), layout="constrained")
     # Notebooks draw figures of pyplot; this shows them any figure.
     figure._repr_png_ = partial(_png, figure)
     return figure

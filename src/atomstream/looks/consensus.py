@@ -88,15 +88,9 @@ class ConsensusLook(RowsLook):
         """Return the measures of every rank."""
         choice = record.model.choice_
         heads = ["atoms", "stability, %", "error", "standard error", "silhouette", "cophenetic"]
+        kinds = {"error": ".4g", "error_se": ".2g", "silhouette": ".3f", "cophenetic": ".3f"}
         rows = [
-            (
-                row["rank"],
-                100 * row["stability"],
-                f"{row['error']:.4g}",
-                f"{row['error_se']:.2g}",
-                f"{row['silhouette']:.3f}",
-                f"{row['cophenetic']:.3f}",
-            )
+            (row["rank"], 100 * row["stability"], *(format(row[n], kinds[n]) for n in kinds))
             for row in choice.table
         ]
         caption = f"The means of the columns have an error of {choice.baseline:.4g}."
@@ -349,26 +343,17 @@ def rank_tree(model: Any, ranks: Sequence[int] | None = None) -> Figure:
     axes = figure.subplots()
     for before, after in pairwise(levels):
         ends = zip(before.heights[after.parents], after.heights, after.cosines, strict=True)
+        ranks = [before.rank, after.rank]
         for start, end, cosine in ends:
             width = 0.3 + 3 * max(cosine, 0) ** 4
-            axes.plot(
-                [before.rank, after.rank], [start, end], color="0.75", linewidth=width, zorder=1
-            )
-    for level in levels:
-        steady = level.share >= 0.5
-        axes.scatter(
-            np.full(level.rank, level.rank),
-            level.heights,
-            s=40 + 900 * level.importance,
-            facecolors=[BLUE if kept else "white" for kept in steady],
-            edgecolors=BLUE,
-            zorder=2,
-        )
-        for atom, height in enumerate(level.heights):
-            color = "white" if steady[atom] else BLUE
-            axes.text(
-                level.rank, height, str(atom), color=color, fontsize=TICK, ha="center", va="center"
-            )
+            axes.plot(ranks, [start, end], color="0.75", linewidth=width, zorder=1)
+    for rank, heights, importance, share, *_ in levels:
+        colors = [BLUE if kept else "white" for kept in share >= 0.5]
+        style: dict[str, Any] = {"facecolors": colors, "edgecolors": BLUE, "zorder": 2}
+        axes.scatter(np.full(rank, rank), heights, s=40 + 900 * importance, **style)
+        for atom, height in enumerate(heights):
+            ink = "white" if share[atom] >= 0.5 else BLUE
+            axes.text(rank, height, str(atom), color=ink, fontsize=TICK, ha="center", va="center")
     if len(levels) > 1:
         axes.axvline(model.n_components_, color="0.3", linewidth=0.8, linestyle=":", zorder=0)
     axes.set_xticks([level.rank for level in levels])

@@ -95,9 +95,8 @@ def curves(
     """
     rows, shares = curves_data(model, n_atoms, order)
     grid, figure = canvas.panels(len(rows), n_columns, 2.6, 1.5)
-    for axes, atom, row, share in zip(
-        grid, canvas.shown(model, n_atoms, order), rows, shares, strict=True
-    ):
+    numbers = canvas.shown(model, n_atoms, order)
+    for axes, atom, row, share in zip(grid, numbers, rows, shares, strict=True):
         axes.plot(row, color=canvas.BLUE, linewidth=1)
         axes.set_title(canvas.heading(atom, share), fontsize=canvas.TEXT)
         axes.margins(x=0)
@@ -213,10 +212,8 @@ def triples(
         if few and names is not None:
             listed = [canvas.plain(name, 10) for name in names]
             axes.set_xticks(range(len(sample)), listed, rotation=90 * (len(names) > 6))
-    handles, texts = grid[0].get_legend_handles_labels()
-    figure.legend(
-        handles, texts, ncols=2, frameon=False, fontsize=canvas.TEXT, loc="outside upper center"
-    )
+    known = grid[0].get_legend_handles_labels()
+    figure.legend(*known, ncols=2, frameon=False, fontsize=canvas.TEXT, loc="outside upper center")
     return figure
 
 
@@ -341,10 +338,8 @@ def parts(model: Any, *, top: int = 5, n_columns: int = 3) -> canvas.Figure:
     n_columns : int, default=3
     """
     drawn = parts_data(model, top)
-    grid, figure = canvas.panels(
-        len(drawn), n_columns, 3.2, 0.6 + 0.19 * min(top, max(len(ids) for ids, _, _ in drawn))
-    )
-    order = canvas.most_important(model)
+    longest, order = max(len(ids) for ids, _, _ in drawn), canvas.most_important(model)
+    grid, figure = canvas.panels(len(drawn), n_columns, 3.2, 0.6 + 0.19 * longest)
     for axes, atom, (ids, shares, rest) in zip(grid, order, drawn, strict=True):
         canvas.named_bars(axes, 100 * shares, ids, color=canvas.BLUE)
         axes.set_ylim(top - 0.5, -0.5)

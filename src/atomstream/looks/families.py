@@ -156,9 +156,6 @@ def draw_graph(axes: Axes, patch: NDArray, joined: NDArray) -> None:
         )
         axes.add_collection(lines)
     axes.scatter(places[:, 0], places[:, 1], s=max(3, 60 / len(patch)), color="0.15", zorder=3)
-    loops = np.diag(patch) > 0.02
-    rings = 1.22 * places[loops]
-    axes.scatter(
-        rings[:, 0], rings[:, 1], s=9, facecolors="none", edgecolors=ORANGE, linewidths=0.8
-    )
+    x, y = 1.22 * places[np.diag(patch) > 0.02].T  # rings for loops
+    axes.scatter(x, y, s=9, facecolors="none", edgecolors=ORANGE, linewidths=0.8)
     axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")

@@ -320,9 +320,8 @@ def adjacency_data(
     for matrix in (before, after):
         if matrix is not None:
             pairs = sp.coo_array(matrix)
-            blocks = sp.coo_array(
-                (pairs.data, (cell[pairs.row], cell[pairs.col])), (n_cells, n_cells)
-            ).toarray()
+            places = cell[pairs.row], cell[pairs.col]
+            blocks = sp.coo_array((pairs.data, places), (n_cells, n_cells)).toarray()
             drawn.append(blocks / np.outer(sizes, sizes))
     return drawn
 

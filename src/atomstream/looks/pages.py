@@ -39,11 +39,9 @@ def edits_of(record: Record) -> Edits:
 
 def edited_table(record: Record, most: int) -> Table:
     """Return the most important atoms as they read with the edits."""
-    edits = edits_of(record)
+    edits, look = edits_of(record), look_of(record.model, record.task)
     # With edits all rows are needed: one far down may have been merged into one at the top.
-    return edits.table(
-        look_of(record.model, record.task).table(record, ALL if edits.made else most), most
-    )
+    return edits.table(look.table(record, ALL if edits.made else most), most)
 
 
 def cards_of(record: Record) -> Cards | None:

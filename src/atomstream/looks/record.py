@@ -97,9 +97,8 @@ class Record:
     @property
     def objective(self) -> float:
         """Mean objective per sample of recent batches, before their update."""
-        return (
-            self.history.recent if self.history.objective else float(self.learner.batch_objective_)
-        )
+        past = self.history
+        return past.recent if past.objective else float(self.learner.batch_objective_)
 
     @property
     def complete(self) -> bool | None:
@@ -318,11 +317,10 @@ def read_edits(path: Path, n_atoms: int) -> Edits:
         raise InputError(
             f"{path} is of a model with {saved.get('atoms')!r:.20} atoms, this one has {n_atoms}."
         )
-    run, step = saved.get("run", ""), saved.get("step", 0)
     made = _checked(path, saved["edits"], n_atoms)
-    return Edits(
-        n_atoms, made, run if isinstance(run, str) else "", step if type(step) is int else 0
-    )
+    run, step = saved.get("run"), saved.get("step")
+    run, step = run if isinstance(run, str) else "", step if type(step) is int else 0
+    return Edits(n_atoms, made, run, step)
 
 
 def _checked(path: Path, listed: Sequence[Any], n_atoms: int) -> dict[int, Edit]:

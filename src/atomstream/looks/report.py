@@ -98,9 +98,8 @@ def write_report(
         Path of the page.
     """
     folder = Path(folder)
-    pictures = {
-        name: base64.b64encode(png).decode("ascii") for name, png in _drawn(folder, sections, dpi)
-    }
+    drawn = _drawn(folder, sections, dpi)
+    pictures = {name: base64.b64encode(png).decode("ascii") for name, png in drawn}
     path = folder / "report.html"
     # The old report stays until the new one is complete: somebody may be reading it.
     with whole_file(path) as file:
@@ -177,10 +176,8 @@ def write_figures(folder: str | Path, sections: list[Section], *, dpi: int = 110
     sections : list of Section
     dpi : int, default=110
     """
-    names = [name for name, _ in _drawn(Path(folder), sections, dpi)]
-    return [
-        Path(folder) / "figures" / f"{name}.{kind}" for name in names for kind in ("png", "svg")
-    ]
+    drawn, figures = _drawn(Path(folder), sections, dpi), Path(folder) / "figures"
+    return [figures / f"{name}.{kind}" for name, _ in drawn for kind in ("png", "svg")]
 
 
 def _drawn(folder: Path, sections: list[Section], dpi: int) -> Iterator[tuple[str, bytes]]:
@@ -236,9 +233,7 @@ def table_section(name: str, title: str, table: Table, caption: str = "") -> Sec
     shares = [isinstance(cell, float) for cell in first[1:]]
     heads = zip(table.columns.values(), shares, strict=True)
     columns = [table.name, *(f"{head}, %" if share else head for head, share in heads)]
-    rows = [
-        tuple(100 * cell if isinstance(cell, float) else cell for cell in row) for row in table.rows
-    ]
+    rows = [tuple(100 * it if isinstance(it, float) else it for it in row) for row in table.rows]
     return Section(name, title, caption, columns=columns, rows=rows, of_atoms=True)
 
 
@@ -272,18 +267,16 @@ def learning(record: Record, unit: str) -> list[Section]:
     """Return the section on how the objective went, where a history was kept."""
     if not record.history.n_samples:
         return []
-    caption = (
-        f"Mean objective of the {plural(unit)} of each batch before the model learned from it."
-    )
+    said = f"Mean objective of the {plural(unit)} of each batch before the model learned from it."
     if len(record.history.n_samples) > 1:
-        caption += " The first batch, which the start was made from, is left out."
+        said += " The first batch, which the start was made from, is left out."
     for count, words in MARKS.items():
         if places := alarms_of(record.history, count):
             listed = ", ".join(f"{place:,}" for place in places[-MAX_EVENTS:])
             times = counted(int(record.history.points[count][-1]), "time")
-            caption += f" {words} {times}: by {listed} {plural(unit)}."
+            said += f" {words} {times}: by {listed} {plural(unit)}."
     figure = drawings.objective(record.history, unit=unit)
-    return [Section("objective", "Learning", caption, figure)]
+    return [Section("objective", "Learning", said, figure)]
 
 
 def became(record: Record, unit: str) -> list[Section]:

@@ -170,9 +170,7 @@ class RowsLook(Look):
         rows = record.held_out
         if rows is None or not rows.shape[0]:
             return []
-        shown = (
-            "Rows that were kept out of learning, from the smallest relative error to the largest."
-        )
+        shown = "Rows kept out of learning, from the smallest relative error to the largest."
         model, units = record.model, ""
         if scaling_of(model).kind != "none" and _few(record):
             # In units of the data one column would hide the others.

@@ -56,11 +56,10 @@ class SignaturesLook(ConsensusLook):
         heads["features"] = "known signatures" if known else "largest channels"
         names = _found(record).names[:most]
         known = known or [largest_features(profile, record.names) for profile in model.components_]
+        shares, stability = model.importance_.tolist(), model.stability_.tolist()
         rows = [
-            (number, float(share), float(stability), f"{name}: {features}")
-            for number, (name, share, stability, features) in enumerate(
-                zip(names, model.importance_, model.stability_, known, strict=False)
-            )
+            (number, shares[number], stability[number], f"{name}: {known[number]}")
+            for number, name in enumerate(names)
         ]
         return Table("signature", heads, rows)
 

@@ -74,9 +74,8 @@ class SourcesLook(Look):
         """Return the numbers of factors, profiles, contributions, and their days and hours."""
         notes = record.notes
         profiles, *ranges = np.split(notes["profiles"], 3)
-        bars = factor_profiles(
-            profiles, record.names or [], ranges=ranges, units=record.settings.units
-        )
+        names, units = record.names or [], record.settings.units
+        bars = factor_profiles(profiles, names, ranges=ranges, units=units)
         dates, given = np.array(notes["labels"].tolist()), notes["activities"]
         dates = dates.astype("datetime64" if "-" in dates[0] else float)
         drawn = [
@@ -142,11 +141,9 @@ def factor_series(contributions: NDArray, dates: NDArray) -> canvas.Figure:
     broken = np.flatnonzero(steps > GAP) + 1
     figure = empty(WIDTH, 1.1 * contributions.shape[1] + 0.5)
     grid = figure.subplots(contributions.shape[1], 1, sharex=True, squeeze=False)[:, 0]
-    for factor, axes in enumerate(grid):
+    for factor, (axes, given) in enumerate(zip(grid, contributions.T, strict=True)):
         for rows in np.split(np.arange(len(dates)), broken):
-            axes.plot(
-                places[rows], contributions[rows, factor], color=colour(factor), linewidth=0.8
-            )
+            axes.plot(places[rows], given[rows], color=colour(factor), linewidth=0.8)
         axes.set_ylim(0, None)
         labelled(axes, ylabel=f"factor {factor}")
     shown = np.unique(np.linspace(0, len(dates) - 1, N_DATES).astype(int))

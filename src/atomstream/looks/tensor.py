@@ -272,9 +272,7 @@ def _names(model: Any) -> list[str]:
     known, groups = model.axes_.names, model.axes_.groups
     if known:
         return [", ".join(known[mode] for mode in group) for group in groups]
-    return [
-        ("mode " if len(group) == 1 else "modes ") + ", ".join(map(str, group)) for group in groups
-    ]
+    return [f"mode{'s' * (len(group) > 1)} {', '.join(map(str, group))}" for group in groups]
 
 
 def _draw(axes: canvas.Axes, values: NDArray) -> None:

@@ -93,12 +93,8 @@ class TextLook(Look):
             (topic, share, sum(of for _, of in words), ", ".join(word for word, _ in words))
             for topic, share, words in topics_data(record.model, most, N_WORDS)
         ]
-        heads = {
-            "code_share": "share of words",
-            "top six_share": "its six words",
-            "features": "six likeliest words",
-        }
-        return Table("topic", heads, rows)
+        heads = {"code_share": "share of words", "top six_share": "its six words"}
+        return Table("topic", heads | {"features": "six likeliest words"}, rows)
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return nothing: topics are looked at by their words."""

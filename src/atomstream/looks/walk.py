@@ -131,29 +131,24 @@ def partition_map(
     corners, clusters = partition_map_data(grid, cells, labels)
     down, across = grid.steps
     square = np.array([[0, 0], [across, 0], [across, down], [0, down]])
-    names, sizes = np.unique(clusters, return_counts=True)
-    colours = np.array([(*canvas.colour(number), 1.0) for number in range(len(names))])
-    order = np.argsort(-sizes, kind="stable")
-    rank = np.empty(len(names), dtype=int)
+    names, which, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
+    order, colours = np.argsort(-sizes, kind="stable"), np.ones((len(names), 4))
     # The largest cluster has the first colour, whatever its number.
-    rank[order] = np.arange(len(names))
-    faces = colours[rank[np.searchsorted(names, clusters)]]
+    colours[order, :3] = [canvas.colour(number) for number in range(len(names))]
+    faces = colours[which]
     if visits is not None:
         weight = np.asarray(visits, dtype=float)[np.asarray(labels) >= 0]
         # Logarithms, for a few stations have most of the trips; a quarter at least, so that all
         # cells are seen.
-        faces[:, 3] = np.clip(
-            0.25 + 0.75 * np.log1p(weight) / np.log1p(np.quantile(weight, 0.9)), 0.25, 1
-        )
+        relative = np.log1p(weight) / np.log1p(np.quantile(weight, 0.9))
+        faces[:, 3] = np.clip(0.25 + 0.75 * relative, 0.25, 1)
     figure = canvas.empty(8.2, 7.2)
     axes = figure.subplots()
-    axes.add_collection(
-        PolyCollection(corners[:, None] + square, facecolors=faces, edgecolors="none")
-    )
+    squares = corners[:, None] + square
+    axes.add_collection(PolyCollection(squares, facecolors=faces, edgecolors="none"))
     for place in order:
-        axes.plot(
-            [], [], "s", color=colours[rank[place]], label=f"{names[place]}: {sizes[place]} cells"
-        )
+        label = f"{names[place]}: {sizes[place]} cells"
+        axes.plot([], [], "s", color=colours[place], label=label)
     # A few trips to far places would make the rest of the map a dot.
     low, high = np.quantile(corners, 0.005, axis=0), np.quantile(corners, 0.995, axis=0)
     margin = 0.05 * (high - low) + [across, down]
@@ -181,12 +176,11 @@ def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> canvas.Figure:
     n = len(probabilities)
     figure = canvas.empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
     axes = figure.subplots()
-    axes.imshow(
-        probabilities, cmap=canvas.WEIGHT, vmin=0, vmax=max(float(probabilities.max()), 1e-12)
-    )
+    largest = float(probabilities.max())
+    axes.imshow(probabilities, cmap=canvas.WEIGHT, vmin=0, vmax=max(largest, 1e-12))
     for i in range(n):
         for j in range(n):
-            dark = probabilities[i, j] > 0.6 * probabilities.max()
+            dark = probabilities[i, j] > 0.6 * largest
             text, ink = f"{100 * probabilities[i, j]:.0f}", "w" if dark else "k"
             axes.text(j, i, text, ha="center", va="center", fontsize=canvas.TICK, color=ink)
     axes.set_xticks(range(n))

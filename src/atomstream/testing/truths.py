@@ -129,16 +129,12 @@ def of_projection(penalty: Penalty, X: NDArray) -> Truths:
     yield np.isfinite(penalty.value(scaled)).all(), "normalize leaves the set"
     if penalty.rowwise:
         alone = np.concatenate([penalty.prox(row[None], 0.7) for row in X])
-        yield (
-            np.allclose(alone, point, atol=ROUNDING),
-            "prox of a row depends on others; see couples",
-        )
+        good = np.allclose(alone, point, atol=ROUNDING)
+        yield good, "prox of a row depends on others; see couples"
     if couples == "entries":
         alone = np.column_stack([penalty.prox(column[:, None], 0.7) for column in X.T])
-        yield (
-            np.allclose(alone, point, atol=ROUNDING),
-            "prox of an entry depends on others of its row",
-        )
+        good = np.allclose(alone, point, atol=ROUNDING)
+        yield good, "prox of an entry depends on others of its row"
 
 
 def of_prox(penalty: Penalty, X: NDArray, step: float, inside: list[NDArray]) -> Truths:
@@ -182,9 +178,8 @@ def of_step(
 ) -> Truths:
     """Yield what must hold of one step of an updater, which it makes."""
     updater, objective, before = algorithm.updater, algorithm.objective, state.snapshot()
-    codes, delta, latest = algorithm.explain(
-        batch, state.dictionary, CodingOptions(clock.tolerance, rng)
-    )
+    how = CodingOptions(clock.tolerance, rng)
+    codes, delta, latest = algorithm.explain(batch, state.dictionary, how)
 
     def measured(rows: slice) -> Any:
         part = Codes(codes.values[rows], codes.residual[rows])
@@ -255,8 +250,7 @@ def of_law(chain: Chain[Any], states: NDArray, law: NDArray, rng: np.random.Gene
     wanted = np.append(N_DRAWS * law[often], N_DRAWS * law[~often].sum())
     counts = np.append(counts[often], counts[~often].sum())
     off, freedom = (counts - wanted) ** 2 / np.maximum(wanted, 1), max(len(wanted) - 1, 1)
-    numbers = (
-        f"{counts[off.argmax()]:.0f} of {N_DRAWS} steps lead where {wanted[off.argmax()]:.0f} do"
-    )
+    at = off.argmax()
+    numbers = f"{counts[at]:.0f} of {N_DRAWS} steps lead where {wanted[at]:.0f} do"
     good = off.sum() <= freedom + DEVIATIONS * np.sqrt(2 * freedom)
     yield good, f"a step does not keep the law: {numbers} by it; is a ratio upside down"

@@ -300,9 +300,8 @@ class LearningBar(Callback):
         self._bar.update(self._task, advance=1, state=state, description=self.text)
         if not self._drawn and now - self._last_line >= self.every:
             self._last_line = now
-            self._bar.console.print(
-                f"{self.text}: {n_samples:,} {self.unit}, {state}{self._left()}", soft_wrap=True
-            )
+            line = f"{self.text}: {n_samples:,} {self.unit}, {state}{self._left()}"
+            self._bar.console.print(line, soft_wrap=True)
 
     def _left(self) -> str:
         seconds = self._bar.tasks[self._task].time_remaining

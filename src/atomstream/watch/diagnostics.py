@@ -60,9 +60,8 @@ def figures_on(model: Any, rows: Any, labels: Any = None) -> dict[str, float]:
         values = scaled.data if sp.issparse(scaled) else scaled
         energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
         lost = float(np.mean(model.losses(rows)))
-        told = np.array(
-            [it is not None and it == it for it in (() if labels is None else labels)], bool
-        )  # NaN != NaN
+        given = [] if labels is None else labels
+        told = np.array([it is not None and it == it for it in given], bool)  # NaN != NaN
         predicted = {"score of labels": model.score(rows[told], labels[told])} if told.any() else {}
         return predicted | {
             "unexplained share of the energy": lost / energy if energy else 0.0,

@@ -49,9 +49,8 @@ class ConsensusSettings(RowsSettings):
                 "or dictionary."
             )
         template = super().new_model().set_params(n_jobs=None)  # threads go over the replicates
-        return ConsensusNMF(
-            ranks_of(self.atoms), **self.parameters(ConsensusNMF), model=template, n_jobs=self.jobs
-        )
+        known = self.parameters(ConsensusNMF)
+        return ConsensusNMF(ranks_of(self.atoms), **known, model=template, n_jobs=self.jobs)
 
 
 class ConsensusTask(RowsTask):

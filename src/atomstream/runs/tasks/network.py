@@ -131,8 +131,7 @@ class NetworkTask(Task):
             nodes = ", ".join(str(network.labels[node]) for node in states[row])
             return Sample(f"copy {row}", f"nodes {nodes}", patches[row].reshape(k, k))
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the run has warned already
+        with warnings.catch_warnings(action="ignore"):  # the run has warned already
             found.look(self.model.learner_.transform(patches), copy_of)
         return found.notes()
 

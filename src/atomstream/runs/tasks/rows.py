@@ -23,9 +23,7 @@ from atomstream.runs.tasks._rows_settings import LearnSettings, RowsSettings
 log = logging.getLogger(__name__)
 
 # The package's own lazy names: what reads cells is loaded when some come.
-register_reader(
-    ".h5ad", lambda path, options: atomstream.cells.Cells(path, options.columns, options.drop)
-)
+register_reader(".h5ad", lambda path, how: atomstream.cells.Cells(path, how.columns, how.drop))
 
 
 class RowsTask(_passes.PassesTask):

@@ -192,9 +192,8 @@ class ForecastTask(_SeriesTask):
         mean = f"_mean{settings.average}" if settings.average > 1 else ""
         heads = [name + mean + end for name in names for end, _ in columns]
         # Value, low and high of one series side by side, in the order of the heads.
-        self.table.write(
-            folder / self.out, heads, ahead, np.moveaxis(parts, 0, 2).reshape(len(ahead), -1)
-        )
+        beside = np.moveaxis(parts, 0, 2).reshape(len(ahead), -1)
+        self.table.write(folder / self.out, heads, ahead, beside)
         steps = self.model.one_step_
         self._judge(steps)
         return self.shown(

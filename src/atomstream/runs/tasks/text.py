@@ -214,12 +214,9 @@ class TextTask(Task):
         found = TopicsOverTime.of(shares[dated], self.dates[dated], self._freq(), None)
         starts = found.starts.astype(str)
         rows = zip(starts.tolist(), found.n_documents.tolist(), found.shares.tolist(), strict=True)
-        topics = [f"topic_{number}" for number in range(shares.shape[1])]
-        write_table(
-            folder / OVER_TIME,
-            ["start", "documents", *topics],
-            ([start, n, *(share if n else [None] * len(share))] for start, n, share in rows),
-        )
+        heads = ["start", "documents", *(f"topic_{number}" for number in range(shares.shape[1]))]
+        lines = ([start, n, *(share if n else [None] * len(share))] for start, n, share in rows)
+        write_table(folder / OVER_TIME, heads, lines)
         return {
             **kept,
             "time_starts": starts.astype(object),
@@ -260,15 +257,12 @@ class TextTask(Task):
         texts = [entry.text for number, entry in enumerate(entries) if number in wanted]
         cut = [" ".join(text.split())[:LONGEST_TEXT] for text in texts]
         text_of = dict(zip(best.tolist(), cut, strict=True))
-        write_table(
-            folder / BEST,
-            ["topic", "place", "document", "share", "text"],
-            (
-                [topic, place, int(looked[i]), float(shares[i, topic]), text_of[i]]
-                for topic, column in enumerate(columns.T.tolist())
-                for place, i in enumerate(column, 1)
-            ),
+        lines = (
+            [topic, place, int(looked[i]), float(shares[i, topic]), text_of[i]]
+            for topic, column in enumerate(columns.T.tolist())
+            for place, i in enumerate(column, 1)
         )
+        write_table(folder / BEST, ["topic", "place", "document", "share", "text"], lines)
         words = np.argsort(-self.model.components_, axis=1, kind="stable")[:, :N_COHERENT]
         return {
             "coherence": npmi(self.counts[looked], words),

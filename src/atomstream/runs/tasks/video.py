@@ -177,10 +177,9 @@ class VideoTask(Task):
             frames = Samples()
             courses = self._courses(every, frames)
             return {"courses": courses, "frames_per_point": every, **frames.notes()}
-        found, pixels = changes_of(self.model), self._pixels().notes()
-        return pixels | (
-            {} if found is None else {"changes": found.times, "p_values": found.p_values}
-        )
+        found = changes_of(self.model)
+        known = {} if found is None else {"changes": found.times, "p_values": found.p_values}
+        return self._pixels().notes() | known
 
     def _pixels(self) -> Samples:
         """Return the pixels that use each atom most."""
