@@ -13,8 +13,7 @@ from atomstream.cli.running import checked_aloud
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
-from atomstream.io.images import is_color, load_image, not_kept
-from atomstream.io.outputs import check_out, image_format, write_image
+from atomstream.io import check_out, image_format, is_color, load_image, not_kept, write_image
 from atomstream.io.source import naming_source
 from atomstream.looks.look import look_of
 from atomstream.runs.record import open_record

@@ -12,8 +12,7 @@ import numpy as np
 from atomstream.base import counted, library, printable, track
 from atomstream.cli.options import as_json, path_option, run_argument, warn
 from atomstream.exceptions import InputError
-from atomstream.io.files import whole_file
-from atomstream.io.inputs import STANDARD_INPUT
+from atomstream.io import STANDARD_INPUT, whole_file
 from atomstream.io.outputs import check_columns, check_out, code_writer, write_table
 from atomstream.looks.look import look_of
 from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
@@ -21,8 +20,7 @@ from atomstream.looks.record import Record, Table, cell, read_edits
 from atomstream.looks.report import write_figures
 from atomstream.runs.record import open_record
 from atomstream.runs.task import forward_warnings, making_sense
-from atomstream.watch.history import alarms_of
-from atomstream.watch.lives import lives_of
+from atomstream.watch import alarms_of, lives_of
 
 BAR = 24  # characters of a full bar on the screen
 WIDTH = 118

@@ -4,19 +4,9 @@ The engine schedules; what a task is, and how its results are merged, is decided
 nothing, and the same layout gives the same bits whatever workers there are.
 """
 
-from atomstream.cluster.engines import Engine
-from atomstream.cluster.jobs import sample_chains, transform_shards
-from atomstream.cluster.rounds import Rounds, RoundsReport
-from atomstream.cluster.shards import FileShard, Shard, Shards, shards
+import lazy_loader
 
-__all__ = [
-    "Engine",
-    "FileShard",
-    "Rounds",
-    "RoundsReport",
-    "Shard",
-    "Shards",
-    "sample_chains",
-    "shards",
-    "transform_shards",
-]
+# Not lazy: once loaded, the module of this name would stand for the function.
+from atomstream.cluster.shards import shards as shards
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,8 +11,7 @@ import numpy as np
 
 from atomstream.base import check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
-from atomstream.io.files import Place, Storage, Window, digest, found, place_of, version_of
-from atomstream.io.images import Pictures
+from atomstream.io import Pictures, Place, Storage, Window, digest, found, place_of, version_of
 from atomstream.io.inputs import ENDINGS, check_axes, reader_of, rows_of
 from atomstream.io.source import InputOptions, Source, reading
 

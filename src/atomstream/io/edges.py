@@ -9,9 +9,7 @@ import scipy.sparse as sp
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io import edge_tables
-from atomstream.io.arrays import read_matrix_market
-from atomstream.io.source import reading
+from atomstream.io import edge_tables, read_matrix_market, reading
 
 
 class Entries(NamedTuple):

@@ -15,9 +15,8 @@ from typing import Any
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io import hdf5_trial
+from atomstream.io import InputOptions, Source, allowed, hdf5_trial, need, size_of
 from atomstream.io.arrays import Sliced, chosen
-from atomstream.io.source import InputOptions, Source, allowed, need, size_of
 
 SECONDS, BYTES = 20.0, 5_000_000  # that a trial may take, and bytes that give it a second more
 LIBRARIES = 2 << 30  # address space that Python and its libraries take

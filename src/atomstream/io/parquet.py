@@ -9,8 +9,7 @@ import numpy as np
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io import lines
-from atomstream.io.source import Block, InputOptions, need, numbered
+from atomstream.io import Block, InputOptions, lines, need, numbered
 from atomstream.io.table import BYTES_PER_COLUMN, Table, split_arrow
 
 BYTES_PER_NAME = 64  # that the name of a row takes as an object

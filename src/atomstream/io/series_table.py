@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.exceptions import InputError
+from atomstream.io import DelimitedTable, InputOptions, existing, need, reading, write_table
 from atomstream.io.lines import Naming, chosen
-from atomstream.io.outputs import write_table
-from atomstream.io.source import InputOptions, existing, need, reading
-from atomstream.io.table import DelimitedTable
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted, library
 from atomstream.exceptions import InputError, MissingLibraryError
-from atomstream.io import lines
+from atomstream.io import Block, InputOptions, Source, lines, need, numbered, reading
 from atomstream.io.lines import NOTHING, chosen, dropped, head_of, refuse_texts, texts_in
-from atomstream.io.source import Block, InputOptions, Source, need, numbered, reading
 
 Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name rows
 

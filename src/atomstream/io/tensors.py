@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io import arrays, source
-from atomstream.io.inputs import check_axes, open_inputs, reader_of
+from atomstream.io import arrays, check_axes, open_inputs, reader_of, source
 from atomstream.io.lines import chosen
 
 NETCDF3 = b"CDF"  # how files of NetCDF 3 begin

@@ -17,9 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io import source
-from atomstream.io.images import LUMA, is_color, load_image
-from atomstream.io.inputs import images_in, open_inputs
+from atomstream.io import LUMA, images_in, is_color, load_image, open_inputs, source
 
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts

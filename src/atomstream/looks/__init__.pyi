@@ -6,10 +6,12 @@ from . import report as report
 from .consensus import ConsensusLook as ConsensusLook
 from .image import ColorLook as ColorLook
 from .image import ImageLook as ImageLook
+from .look import FileCoder as FileCoder
 from .look import Look as Look
 from .look import look_of as look_of
 from .look import register_look as register_look
 from .network import NetworkLook as NetworkLook
+from .record import Encoded as Encoded
 from .record import Record as Record
 from .record import Table as Table
 from .report import Section as Section

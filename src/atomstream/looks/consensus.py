@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted, unit
-from atomstream.looks import canvas, drawings, report
+from atomstream.looks import Record, Table, canvas, drawings, report
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, Figure, heading, labelled, named_bars
-from atomstream.looks.record import Record, Table
 from atomstream.looks.rows import RowsLook, largest_features
 
 MAX_DRAWN = 1500  # atoms that are drawn in a clustergram

@@ -9,12 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import counted, library
 from atomstream.domains import images
-from atomstream.io.images import load_image
-from atomstream.io.outputs import check_out, image_format, write_image
-from atomstream.io.source import existing, naming_source
-from atomstream.looks import canvas, drawings, report
-from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Record, Table
+from atomstream.io import check_out, existing, image_format, load_image, naming_source, write_image
+from atomstream.looks import FileCoder, Look, Record, Table, canvas, drawings, report
 
 
 class ImageCoder(FileCoder):

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from atomstream import looks
 from atomstream.base import plural
 from atomstream.exceptions import InputError, MissingLibraryError
-from atomstream.looks import report
+from atomstream.looks import Encoded, Record, Table, report
 from atomstream.looks.canvas import Figure
 from atomstream.looks.cards import Picture, Term, pictures
-from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.samples import UsageOverTime, Users, usage_of, users_of
 
 MAX_THUMBNAILS = 12
@@ -61,6 +60,16 @@ class FileCoder:
         Whether it can go on after a row that cannot be coded.
     weighs : bool, default=False
         Whether what is coded has uncertainties.
+
+    Examples
+    --------
+    >>> from atomstream.looks import Encoded, FileCoder
+    >>> class SpectraCoder(FileCoder):
+    ...     def encode(self, record, inputs, ids):
+    ...         blocks = (((), record.model.transform(np.loadtxt(name))) for name in inputs)
+    ...         return Encoded(len(record.model.components_), blocks)
+    >>> SpectraCoder("spectra").learned_from
+    'spectra'
     """
 
     learned_from: str = "samples"

@@ -14,15 +14,11 @@ from numpy.typing import NDArray
 from atomstream.base import Matrix, counted
 from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
-from atomstream.io.files import whole_file
-from atomstream.io.outputs import check_out, write_table
-from atomstream.io.source import InputFile, existing, naming_source
-from atomstream.looks import report
+from atomstream.io import InputFile, check_out, existing, naming_source, whole_file, write_table
+from atomstream.looks import FileCoder, Look, Record, Table, report
 from atomstream.looks.canvas import ERROR, HEAD, TEXT, Figure, cells, empty, heading, ordered
 from atomstream.looks.cards import Picture
 from atomstream.looks.families import draw_graph, family_names, family_sections
-from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Record, Table
 
 READING = ("directed", "weight", "delimiter", "decimal", "largest_component")
 REBUILT = "reconstruction.csv"  # or with the ending .npz

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted, plural
-from atomstream.looks import report
+from atomstream.looks import Look, look_of, report
 from atomstream.looks.canvas import by_similarity
 from atomstream.looks.cards import Card, Cards, Picture
-from atomstream.looks.look import Look, look_of
 from atomstream.looks.record import EDITS, Edits, Record, Table, read_edits
 from atomstream.watch import Trace
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.files import whole_file
-from atomstream.io.outputs import Labels
+from atomstream.io import Labels, whole_file
 from atomstream.watch import History
 
 EDITS = "edits.json"

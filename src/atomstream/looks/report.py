@@ -21,9 +21,8 @@ import numpy as np
 import atomstream
 from atomstream.base import counted, library, plural, track
 from atomstream.io.files import whole_file
-from atomstream.looks import drawings
+from atomstream.looks import Record, Table, drawings
 from atomstream.looks.cards import Cards, course_points
-from atomstream.looks.record import Record, Table
 from atomstream.watch import alarms_of, lives_of
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")

@@ -14,17 +14,12 @@ from numpy.typing import NDArray
 from atomstream.base import counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.feed import Feed, Piece, Position, bad_rows
-from atomstream.io.images import Pictures, load_image
-from atomstream.io.inputs import open_inputs
-from atomstream.io.lines import Naming
+from atomstream.io import Feed, Naming, Pictures, Piece, Position, bad_rows, load_image, open_inputs
 from atomstream.io.outputs import Labels
 from atomstream.io.source import InputOptions, divide_alike
-from atomstream.looks import drawings, report
+from atomstream.looks import Encoded, FileCoder, Look, Record, Table, drawings, report
 from atomstream.looks.cards import Picture, bars
 from atomstream.looks.image import place_of_image, write_rebuilt
-from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.samples import Users
 from atomstream.loop import scaling_of
 from atomstream.watch import figures_on

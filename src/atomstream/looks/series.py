@@ -7,12 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import counted
-from atomstream.looks import canvas, report
+from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 from atomstream.looks.canvas import BLUE, COLORS, ORANGE, TEXT, heading, panels, plain, shown
 from atomstream.looks.cards import Picture, curves
-from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Record, Table
-from atomstream.looks.report import Section
 from atomstream.looks.samples import SHOWN
 
 MOST_SERIES = 12  # drawn over time

@@ -10,12 +10,10 @@ from atomstream.base import counted
 from atomstream.domains import signatures
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import Labels
-from atomstream.looks import canvas, report
+from atomstream.looks import Encoded, FileCoder, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, colour, empty, labelled, plain
 from atomstream.looks.consensus import ConsensusLook, clustergram, rank
-from atomstream.looks.look import FileCoder
 from atomstream.looks.mutation_classes import Kind, classed
-from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.rows import largest_features
 
 MAX_NAMED = 60  # samples whose names are written

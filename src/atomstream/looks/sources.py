@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 from atomstream.domains import sources
 from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.exceptions import InputError
-from atomstream.looks import canvas, report
+from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, colour, empty, labelled, plain
-from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Encoded, Record, Table
 
 WIDTH = 9.0  # inches
 LEAST_BAR = 1e-4  # of the largest concentration: what is drawn of bars on a logarithmic scale

@@ -11,11 +11,9 @@ from atomstream.base import counted, renumbered
 from atomstream.domains.tensors import Axes
 from atomstream.exceptions import InputError
 from atomstream.io.tensors import Tensor, open_tensor
-from atomstream.looks import canvas, report
+from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, IMAGE, TEXT, TICK, empty, heading, shown
 from atomstream.looks.cards import Picture
-from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Encoded, Record, Table
 
 MIDNIGHT = re.compile(r"(T00:00:00)?\.0{9}$")  # of dates: what they do not tell
 DRAWN = 12  # atoms in the picture

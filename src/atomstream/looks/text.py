@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from atomstream.base import counted
 from atomstream.domains.text.topic_shares import TopicsOverTime
 from atomstream.exceptions import InputError
-from atomstream.io.documents import DocumentFile, DocumentOptions, open_documents
-from atomstream.io.outputs import Labels
-from atomstream.looks import report
+from atomstream.io import DocumentFile, DocumentOptions, Labels, open_documents
+from atomstream.looks import Encoded, Record, Table, report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, Figure, empty, panels, plain, shown
 from atomstream.looks.cards import Picture, Term
 from atomstream.looks.look import MAX_THUMBNAILS, FileCoder, Look
-from atomstream.looks.record import Encoded, Record, Table
 from atomstream.looks.samples import UsageOverTime, Users
 
 OVER_TIME, BEST = "topics_over_time.csv", "top_documents.csv"

@@ -9,13 +9,9 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.domains.series.change_points import ChangePoints
-from atomstream.io.outputs import Labels
-from atomstream.io.source import naming_source
-from atomstream.io.video import Video, as_frames, open_video
-from atomstream.looks import canvas, drawings, report
+from atomstream.io import Labels, Video, as_frames, naming_source, open_video
+from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, drawings, report
 from atomstream.looks.canvas import BLUE, IMAGE, ORANGE, TEXT, TICK, empty, heading, most_important
-from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Encoded, Record, Table
 
 SHORTEST = 16  # frames that changes can be looked for in: two times the least between them
 FRAMES = 256  # coded at a time

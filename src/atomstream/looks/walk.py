@@ -8,10 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import library
 from atomstream.domains.walks import Grid
-from atomstream.looks import canvas, report
-from atomstream.looks.look import FileCoder, Look
-from atomstream.looks.record import Record, Table
-from atomstream.looks.report import Section
+from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 
 NAMED = 5  # places of a map that are named
 

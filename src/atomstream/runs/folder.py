@@ -16,8 +16,7 @@ import atomstream
 from atomstream.base import counted
 from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
 from atomstream.files.codec import write_model
-from atomstream.io.files import PART, make_folder, naming_if_full, sync_folder, whole_file
-from atomstream.io.source import Input
+from atomstream.io import PART, Input, make_folder, naming_if_full, sync_folder, whole_file
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Task, as_input_error, read_checkpoint, task_named
 from atomstream.watch import Event, Trace

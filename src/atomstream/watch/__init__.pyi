@@ -2,11 +2,12 @@ from . import callbacks, changes, diagnostics, drift, history, lives, loggers
 from .callbacks import Callback, EarlyStopping, History, Learner, LearningBar, TaskContext
 from .changes import Change, ChangedFeature, ChangeWatch
 from .diagnostics import SampleReport, figures_on, relative_move, stationarity
-from .drift import DriftDetector, loss_of
-from .history import Trace, alarms_of, changeovers, read_history
+from .drift import DriftDetector, Shares, loss_of
+from .history import NUMBERS, Trace, alarms_of, changeovers, read_history
 from .lives import Event, lives_of
 
 __all__ = [
+    "NUMBERS",
     "Callback",
     "Change",
     "ChangeWatch",
@@ -18,6 +19,7 @@ __all__ = [
     "Learner",
     "LearningBar",
     "SampleReport",
+    "Shares",
     "TaskContext",
     "Trace",
     "alarms_of",

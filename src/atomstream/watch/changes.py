@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import check_count
-from atomstream.watch.callbacks import Callback, TaskContext
-from atomstream.watch.drift import DriftDetector, Shares, loss_of
+from atomstream.watch import Callback, DriftDetector, Shares, TaskContext, loss_of
 
 MOST_PARTS = 10  # features and atoms that a change names
 

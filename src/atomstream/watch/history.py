@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.dictionaries.base import Dictionary
-from atomstream.watch.diagnostics import stationarity
-from atomstream.watch.drift import DriftDetector, loss_of
+from atomstream.watch import DriftDetector, loss_of, stationarity
 
 # The keys of a point, and what they are.
 FIELDS: Mapping[str, str] = {

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.base import library
-from atomstream.watch.callbacks import History
-from atomstream.watch.history import NUMBERS
+from atomstream.watch import NUMBERS, History
 
 __all__ = ["MLflowLogger", "TensorBoardLogger", "WandbLogger"]
 

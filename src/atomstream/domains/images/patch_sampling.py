@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.domains.images.pixels import as_image, white
-from atomstream.io import Feed, InputOptions, Position, images_in
-from atomstream.io.images import Pictures
+from atomstream.io import Feed, InputOptions, Pictures, Position, images_in
 from atomstream.streams import patch_view, patches
 
 

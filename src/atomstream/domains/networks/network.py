@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import checked_numbers, counted, generator, library
 from atomstream.exceptions import NetworkWarning
-from atomstream.io.edge_tables import EdgeOptions, check_no_weight
-from atomstream.io.edges import Entries, entries_of
+from atomstream.io import EdgeOptions, Entries, check_no_weight, entries_of
 
 MOST_BITS = 1 << 23  # bytes of bits that say which nodes are joined: beyond, lists are searched
 

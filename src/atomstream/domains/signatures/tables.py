@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import checked_numbers, lettered, printable
 from atomstream.exceptions import InputError
-from atomstream.io.files import whole_file
-from atomstream.io.lines import text_lines
-from atomstream.io.source import need, reading
+from atomstream.io import need, reading, text_lines, whole_file
 
 HEAD = "MutationType"  # of the column of channels, as tools of the field write it
 KINDS = {96: "SBS", 78: "DBS", 83: "ID"}  # kinds of mutations, by their number of channels

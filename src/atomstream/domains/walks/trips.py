@@ -11,11 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.files import whole_file
-from atomstream.io.inputs import open_inputs
-from atomstream.io.lines import text_lines
-from atomstream.io.outputs import write_table
-from atomstream.io.source import InputOptions, reading
+from atomstream.io import InputOptions, open_inputs, reading, text_lines, whole_file, write_table
 
 DEGREE = 111_320.0  # metres in a degree of latitude
 ROWS = 2**31  # a cell has the number row * ROWS + column; both are counted from ROWS // 2

@@ -10,8 +10,7 @@ import numpy as np
 from atomstream.base import Counted
 from atomstream.base.parameters import whole
 from atomstream.exceptions import InputError
-from atomstream.io.feed import MOST_ROWS, Feed, Piece, Position
-from atomstream.io.source import Source, need
+from atomstream.io import MOST_ROWS, Feed, Piece, Position, Source, need
 from atomstream.runs.settings import option
 from atomstream.runs.task import Pace, Task, Work
 from atomstream.watch import History

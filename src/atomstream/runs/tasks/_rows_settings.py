@@ -11,10 +11,7 @@ from atomstream.estimators._parameters import SUPERVISED
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import InputError
-from atomstream.io.feed import bad_rows
-from atomstream.io.inputs import STANDARD_INPUT, axes_of
-from atomstream.io.lines import Naming
-from atomstream.io.source import InputOptions
+from atomstream.io import STANDARD_INPUT, InputOptions, Naming, axes_of, bad_rows
 from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
 from atomstream.runs.tasks import _passes
 from atomstream.schedules import Constant

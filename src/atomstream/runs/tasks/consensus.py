@@ -12,9 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.estimators.consensus import ConsensusNMF
-from atomstream.io.feed import Holdout
-from atomstream.io.outputs import write_table
-from atomstream.io.source import Block
+from atomstream.io import Block, Holdout, write_table
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import option, sets
 from atomstream.runs.task import Task

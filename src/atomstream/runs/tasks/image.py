@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from atomstream.base.parameters import whole
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
-from atomstream.io import Block, InputOptions, open_inputs
-from atomstream.io.images import Pictures
+from atomstream.io import Block, InputOptions, Pictures, open_inputs
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task, Work, callbacks_set

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 import atomstream
 from atomstream.base import counted
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.feed import Holdout, Piece
-from atomstream.io.inputs import STANDARD_INPUT, check_axes, open_inputs, register_reader
+from atomstream.io import STANDARD_INPUT, Holdout, Piece, check_axes, open_inputs, register_reader
 from atomstream.io.source import divide_alike
 from atomstream.loop import dominance
 from atomstream.runs.settings import Settings

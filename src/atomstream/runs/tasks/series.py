@@ -22,8 +22,7 @@ from atomstream.estimators.forecast_choice import (
 )
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.series_table import read_series
-from atomstream.io.source import InputFile
+from atomstream.io import InputFile, read_series
 from atomstream.looks.samples import samples_of_windows
 from atomstream.runs.task import Pace, Task, pace_set
 from atomstream.runs.tasks._series_settings import ForecastSettings, ImputeSettings

@@ -12,8 +12,7 @@ from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
 from atomstream.cluster.worker import chosen_rows, rows_at, without_rows
 from atomstream.exceptions import EngineError, InputError
-from atomstream.io.feed import Holdout
-from atomstream.io.source import Input
+from atomstream.io import Holdout, Input
 from atomstream.runs.task import AfterBatch, Pace, Task, Work, callbacks_set
 from atomstream.runs.tasks._rows_settings import LearnSettings
 from atomstream.runs.tasks.rows import RowsTask

@@ -11,8 +11,7 @@ from atomstream.base import counted, track
 from atomstream.domains import signatures
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.signature_extraction import signature_extractor
-from atomstream.io.outputs import write_table
-from atomstream.io.source import InputFile
+from atomstream.io import InputFile, write_table
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import Pace, Task
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of

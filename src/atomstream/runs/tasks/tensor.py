@@ -14,9 +14,7 @@ from atomstream.base import counted
 from atomstream.base.parameters import whole
 from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
-from atomstream.io.feed import Piece
-from atomstream.io.source import Block
-from atomstream.io.tensors import Tensor, open_tensor
+from atomstream.io import Block, Piece, Tensor, open_tensor
 from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
 from atomstream.looks.tensor import axes_of, in_samples, label_text, labels_of

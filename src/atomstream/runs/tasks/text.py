@@ -15,10 +15,8 @@ from atomstream.base.parameters import one_of
 from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting, npmi, typical
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
+from atomstream.io import existing, naming_source, whole_text, write_table
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
-from atomstream.io.lines import whole_text
-from atomstream.io.outputs import write_table
-from atomstream.io.source import existing, naming_source
 from atomstream.looks.text import BEST, OVER_TIME
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import AfterBatch, Pace, Task, callbacks_set, pace_set
