@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from atomstream.base import counted, library, printable, track
-from atomstream.cli.options import as_json, path_option, run_argument, warn
+from atomstream.cli.options import as_json, count_option, path_option, run_argument, warn
 from atomstream.exceptions import InputError
 from atomstream.io import STANDARD_INPUT, whole_file
 from atomstream.io.outputs import check_columns, check_out, code_writer, write_table
@@ -97,13 +97,7 @@ def encode(
 @run_argument
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
 @path_option("--out", "File to write; by default in the folder of RUN.")
-@click.option(
-    "--stride",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="Pixels between the patches of an image.",
-)
+@count_option("--stride", "Pixels between the patches of an image.", least=1, default=2)
 @as_json
 def reconstruct(run: Path, source: Path, out: Path | None, stride: int, as_json: bool) -> int:
     """Rebuild INPUT, an image or a network, from the atoms of RUN or of a model file."""

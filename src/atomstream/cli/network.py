@@ -55,21 +55,17 @@ def reconstruct(
 @click.command()
 @options.run_argument
 @_edges
-@click.option(
+@options.choice_option(
     "--pairs",
-    type=click.Choice(["edges", "non-edges"]),
-    default="edges",
-    show_default=True,
-    help="Rank edges that may be spurious, lowest score first, or non-edges that may be missing, "
+    ["edges", "non-edges"],
+    "Rank edges that may be spurious, lowest score first, or non-edges that may be missing, "
     "highest score first.",
 )
-@click.option(
+@options.choice_option(
     "--scores",
-    type=click.Choice(["reconstruction", "fitted"]),
-    default="reconstruction",
-    show_default=True,
-    help="What scores pairs: the reconstruction, or a fit of it together with neighbours, degrees "
-    "and SVDs on edges that are hidden or planted once more.",
+    ["reconstruction", "fitted"],
+    "What scores pairs: the reconstruction, or a fit of it together with neighbours, degrees and "
+    "SVDs on edges that are hidden or planted once more.",
 )
 @options.path_option("--out", "A .csv; by default in RUN.")
 @_steps

@@ -2,7 +2,7 @@
 
 import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,12 @@ run_argument = click.argument("run", type=PATH)
 def path_option(name: str, text: str, *, required: bool = False) -> Callable[..., Any]:
     """Return an option that takes a path."""
     return click.option(name, type=PATH, required=required, help=text)
+
+
+def choice_option(name: str, choices: Sequence[str], text: str) -> Any:
+    """Return an option that takes one of a few texts, by default the first."""
+    kind = click.Choice(choices)
+    return click.option(name, type=kind, default=choices[0], show_default=True, help=text)
 
 
 def count_option(name: str, text: str, *, least: int, default: int | None = None) -> Any:

@@ -283,10 +283,9 @@ def _ranges(source: Source, rows: int, name: str) -> Iterator[tuple[int, int]]:
         size = max(rows // step, 1) * step
         ends = np.array([*range(size, n_rows, size), n_rows])
     first = 0
-    for number, end in enumerate(ends):
-        following = ends[number + 1] if number + 1 < len(ends) else None
+    for end, following in zip(ends, [*ends[1:], np.inf], strict=True):
         # A shard ends before the group that would make it too long.
-        if following is None or following - first > rows:
+        if following - first > rows:
             yield first, int(end)
             first = int(end)
 

@@ -166,12 +166,9 @@ def _labelled(path: Path, wanted: _Wanted, opened: Callable[[Any], Any]) -> Tens
     """Open a variable of what xarray reads, with the names and labels of its axes."""
     dataset = opened(library("xarray", "Arrays with named axes"))
     array = dataset[arrays.chosen(path, dict(dataset.data_vars), wanted.key, 3)]
-    labels = (array.coords[name].values if name in array.coords else None for name in array.dims)
-    named = _Named(
-        tuple(str(name) for name in array.dims),
-        tuple(None if values is None else _label(values) for values in labels),
-    )
-    return _dense(path, array, wanted, named)
+    known, names = array.coords, array.dims
+    labels = tuple(_label(known[name].values) if name in known else None for name in names)
+    return _dense(path, array, wanted, _Named(tuple(map(str, names)), labels))
 
 
 def _dense(path: Path, array: Any, wanted: _Wanted, named: _Named | None = None) -> Tensor:
@@ -297,8 +294,7 @@ def _without(items: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
 KINDS: dict[str, Callable[[Path, _Wanted], Tensor]] = {
     ".npy": _rows,
     ".npz": _npz,
-    ".zarr": _zarr,
-    ".zarr.zip": _zarr,
+    **dict.fromkeys((".zarr", ".zarr.zip"), _zarr),
     ".nc": _netcdf,
     ".parquet": _parquet,
 }

@@ -61,16 +61,15 @@ def families(model: Any) -> list[Family]:
                 break
         else:
             groups.append([atom])
-    shares = [float(model.recent_importance_[group].sum()) for group in groups]
-    order = np.argsort(-np.array(shares), kind="stable").tolist()
+
+    def share(group: list[int]) -> float:
+        return float(model.recent_importance_[group].sum())
+
+    groups.sort(key=share, reverse=True)
+    places = [tuple(_place(beyond[atom]) for atom in group) for group in groups]
     return [
-        Family(
-            lettered(number),
-            tuple(groups[place]),
-            tuple(_place(beyond[atom]) for atom in groups[place]),
-            shares[place],
-        )
-        for number, place in enumerate(order)
+        Family(lettered(number), tuple(group), at, share(group))
+        for number, (group, at) in enumerate(zip(groups, places, strict=True))
     ]
 
 

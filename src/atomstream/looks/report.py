@@ -287,10 +287,8 @@ def became(record: Record, unit: str) -> list[Section]:
     heads["other"] = "other atom"
     formed = lives.formed
     events = [event for event in lives.events if event.n_samples > formed]
-    shown = [
-        {**event._asdict(), "n_samples": f"{event.n_samples:,}"}
-        for event in reversed(events[-MAX_EVENTS:])
-    ]
+    newest = events[: -MAX_EVENTS - 1 : -1]
+    shown = [event._asdict() | {"n_samples": f"{event.n_samples:,}"} for event in newest]
     known = [name for name in heads if any(found[name] is not None for found in shown)]
     rows = [
         (found["atom"], *("" if found[name] is None else str(found[name]) for name in known[1:]))

@@ -295,12 +295,9 @@ def _coded(record: Record, feed: Feed) -> Iterator[tuple[Labels, NDArray]]:
             raise InputError(sentence) from None
         n_rows, n_bad = n_rows + len(bad), n_bad + int(bad.sum())
     if n_bad:
-        warnings.warn(
-            f"{n_bad:,} of {counted(n_rows, 'row')} could not be read or coded: the codes are NaN "
-            f"there. The first is row {first}, counted from 0.",
-            DataWarning,
-            stacklevel=2,
-        )
+        said = f"{n_bad:,} of {counted(n_rows, 'row')} could not be read or coded: the codes are"
+        said += f" NaN there. The first is row {first}, counted from 0."
+        warnings.warn(said, DataWarning, stacklevel=2)
 
 
 def _predicts(model: Any) -> bool:

@@ -187,14 +187,11 @@ class Users:
         return [self._sample(int(i), atom) for i in order if self.shares[i, atom] > MIN_SHARE]
 
     def _sample(self, i: int, atom: int) -> cards.Sample:
-        most = np.argsort(-self.shares[i], kind="stable")[:MAX_USED]
-        return cards.Sample(
-            self.label(i),
-            float(self.shares[i, atom]),
-            self.picture and self.picture(i),
-            self.text(i) if self.text else "",
-            [(int(j), float(self.shares[i, j])) for j in most if self.shares[i, j] > MIN_SHARE],
-        )
+        shares = self.shares[i]
+        most = np.argsort(-shares, kind="stable")[:MAX_USED]
+        uses = [(int(j), float(shares[j])) for j in most if shares[j] > MIN_SHARE]
+        picture, text = self.picture and self.picture(i), self.text(i) if self.text else ""
+        return cards.Sample(self.label(i), float(shares[atom]), picture, text, uses)
 
 
 def users_of(notes: Mapping[str, Any], shown: list[Picture], among: str) -> Users | None:

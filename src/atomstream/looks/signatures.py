@@ -82,10 +82,8 @@ class SignaturesLook(ConsensusLook):
             figure = exposures(notes["activities"], table.names)
             found.append(report.Section("exposures", "Exposures", caption, figure))
         caption = "Cosines of all signatures of the replicates, cluster by cluster."
-        return [
-            *found,
-            report.Section("clusters", "Signatures of all replicates", caption, clustergram(model)),
-        ]
+        figure = clustergram(model)
+        return [*found, report.Section("clusters", "Signatures of all replicates", caption, figure)]
 
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the table."""

@@ -162,10 +162,8 @@ def _short_axes(model: Any) -> Iterator[tuple[str, str]]:
     for name, known in zip(names, labels, strict=True):
         # More labels than that would fill the page.
         if known is not None and len(known) <= MAX_LABELS:
-            yield (
-                name,
-                ", ".join(f"{place} {label_text(label)}" for place, label in enumerate(known)),
-            )
+            labelled = (f"{place} {label_text(label)}" for place, label in enumerate(known))
+            yield name, ", ".join(labelled)
 
 
 def _largest(model: Any, atom: int) -> str:
@@ -177,9 +175,7 @@ def _largest(model: Any, atom: int) -> str:
         order = np.argsort(-column, kind="stable")[:LISTED]
         places = np.unravel_index(order, [len(labels[mode]) for mode in group])
         shown = [
-            " ".join(
-                label_text(labels[mode][place]) for mode, place in zip(group, spot, strict=True)
-            )
+            " ".join(label_text(labels[mode][i]) for mode, i in zip(group, spot, strict=True))
             for value, *spot in zip(column[order], *places, strict=True)
             if value > 0
         ]

@@ -252,17 +252,9 @@ def usage_maps(
         order = np.argsort(usage, kind="stable")  # the largest on top
         # A few large usages do not set the scale.
         top = float(np.quantile(np.abs(usage), 0.99)) or 1.0
-        signed = bool((usage < 0).any())
-        drawn = axes.scatter(
-            *where[order].T,
-            c=usage[order],
-            s=size,
-            cmap=canvas.SIGNED if signed else "viridis",
-            vmin=-top if signed else 0,
-            vmax=top,
-            linewidths=0,
-            rasterized=True,
-        )
+        colours, low = (canvas.SIGNED, -top) if (usage < 0).any() else ("viridis", 0)
+        scale: dict[str, Any] = {"c": usage[order], "cmap": colours, "vmin": low, "vmax": top}
+        drawn = axes.scatter(*where[order].T, size, **scale, linewidths=0, rasterized=True)
         figure.colorbar(drawn, ax=axes, shrink=0.7).ax.tick_params(labelsize=canvas.TICK)
         if names is not None:
             most = order[: -NAMED - 1 : -1].tolist()

@@ -296,13 +296,9 @@ class _Pace:
         run, began = self._run, time.monotonic()
         run.seconds = self._before + began - self._began
         run.folder.save(run.task.model, notes := run.notes(), run.task.settings.keep)
-        run.folder.log.write(
-            "checkpoint",
-            step=run.task.model.n_steps_,
-            objective=run.history.recent if run.history.objective else None,
-            position=list(run.task.position),
-            **run.task.tallies(),
-        )
+        mean = run.history.recent if run.history.objective else None
+        at = {"step": run.task.model.n_steps_, "objective": mean, "position": [*run.task.position]}
+        run.folder.log.write("checkpoint", **at, **run.task.tallies())
         self._tell()
         # Counted from the end of the write: on a slow disk checkpoints would follow at once.
         self._last, self.saved = time.monotonic(), run.task.position

@@ -171,13 +171,9 @@ class ChangeWatch(Callback):
 
     def _change(self, estimator: Any) -> Change:
         names = getattr(estimator, "feature_names_in_", None)
-        return Change(
-            estimator.n_samples_seen_,
-            self._began,
-            estimator.n_steps_,
-            _parts(self._errors, names, rising=True),
-            _parts(self._usage, None, rising=False),
-        )
+        features = _parts(self._errors, names, rising=True)
+        atoms = _parts(self._usage, None, rising=False)
+        return Change(estimator.n_samples_seen_, self._began, estimator.n_steps_, features, atoms)
 
 
 class _AtomWatch:

@@ -27,6 +27,7 @@ from atomstream.looks.samples import samples_of_windows
 from atomstream.runs.task import Pace, Task, pace_set
 from atomstream.runs.tasks._series_settings import ForecastSettings, ImputeSettings
 
+TABLE = "TABLE holds comma-separated lines, one row per time; empty fields are missing entries."
 ABOVE_LOG = "--log needs values above -1", "leave it out"
 KEPT = 240  # of the last rows, for the report
 
@@ -131,10 +132,7 @@ class ForecastTask(_SeriesTask):
     """A forecast: the series followed row by row, and the rows that come next."""
 
     settings_type = ForecastSettings
-    help = (
-        "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
-        "Writes forecast.csv, with bands, to the folder of the run."
-    )
+    help = f"{TABLE} Writes forecast.csv, with bands, to the folder of the run."
     out = "forecast.csv"
     shifts = False
 
@@ -241,10 +239,7 @@ class ImputeTask(_SeriesTask):
     """Missing entries filled by what the whole table taught."""
 
     settings_type = ImputeSettings
-    help = (
-        "TABLE holds comma-separated lines, one row per time; empty fields are missing entries. "
-        "Writes imputed.csv to the folder of the run."
-    )
+    help = f"{TABLE} Writes imputed.csv to the folder of the run."
     out = "imputed.csv"
     shifts = True
 
@@ -276,12 +271,9 @@ class ImputeTask(_SeriesTask):
         filled = np.where(seen, self.table.values, rebuilt)
         left = int(np.isnan(filled).sum())
         if left:
-            warnings.warn(
-                f"{counted(left, 'entry', 'entries')} could not be filled: nothing was "
-                "observed within a window.",
-                DataWarning,
-                stacklevel=2,
-            )
+            said = "could not be filled: nothing was observed within a window."
+            entries = counted(left, "entry", "entries")
+            warnings.warn(f"{entries} {said}", DataWarning, stacklevel=2)
         self.table.write(folder / self.out, self.table.names, self.table.labels, filled)
         error = (rebuilt - self.table.values)[seen]
         rmse = float(np.sqrt(np.mean(error**2)))

@@ -54,13 +54,8 @@ class ShardsTask(Task):
         self._shards = shards(settings.inputs, rows=settings.shard_rows, **options)
         # All shards as one input: a run over a million of them should not write a million names.
         self.sources = [_Listed(self._shards, settings.inputs)]
-        self._rounds = Rounds(
-            warmup=settings.warmup,
-            first=settings.round_rows,
-            growth=settings.round_growth,
-            batch=settings.round_batch,
-            mode=settings.round_mode,
-        )
+        named = {name: getattr(settings, f"round_{name}") for name in ("growth", "batch", "mode")}
+        self._rounds = Rounds(settings.warmup, settings.round_rows, **named)
         self._at, self._epoch, self.horizon = Position(), 0, float("inf")
         self._skipped: list[tuple[str, str]] = []
         self.report, self.n_rounds = RoundsReport(), 0
