@@ -49,7 +49,7 @@ STANDARD = [
     "SeriesLook", "SeriesReconstruction", "SeriesSettings", "SeriesTable", "ServedModel",
     "Settings", "Shaped", "Shard", "Shards", "ShardsTask", "Shares", "Shrinkage", "Simplex",
     "SktimeForecaster", "Sliced", "Slices", "Slot", "SparseProducts", "Squared", "StateIndex",
-    "StoppedAtOnce", "Store", "Subgradient", "SubgradientDelta", "SubgradientStep",
+    "StoppedAtOnce", "Subgradient", "SubgradientDelta", "SubgradientStep",
     "Subgradients", "Table", "Task", "TaskContext", "Tensor", "TensorBoardLogger",
     "TensorCoder", "TensorLook", "TensorSettings", "TensorTask", "Terminated", "TextCoder",
     "TextLook", "TextSettings", "TextTable", "TextTask", "Times", "TopK", "TopicModel",

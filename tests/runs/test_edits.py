@@ -73,7 +73,7 @@ def test_what_is_written_is_what_was_read(edited):
     assert read_edits(record.results / "edits.json", 5) == edits_of(record)
     cards = cards_of(record)
     assert len(cards.cards) == 5
-    assert cards.edits["edits"] == edits_of(record).as_dict()["edits"]
+    assert cards.saved["edits"] == edits_of(record).as_dict()["edits"]
 
 
 @pytest.mark.parametrize(

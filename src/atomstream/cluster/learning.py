@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -33,18 +33,6 @@ MAX_FALL, CLEARLY = 0.1, 3.0
 HEAVY = 1 << 28  # bytes of the results of a round above which a warning is due
 
 
-class Store(Protocol):
-    """Keeps a model and where its rounds stand."""
-
-    def load(self, model: Any, layout: str) -> tuple[Position, list[tuple[str, str]]] | None:
-        """Bring the model to where it stood; None where nothing was kept."""
-        ...
-
-    def save(self, model: Any, layout: str, at: Position, skipped: list[tuple[str, str]]) -> None:
-        """Keep model and position."""
-        ...
-
-
 class RoundDriver:
     """A model that learns from shards in rounds.
 
@@ -62,8 +50,8 @@ class RoundDriver:
         Mass of one pass, for later passes over the same shards.
     on_bad_shard : {"raise", "skip"}, default="raise"
         Whether a shard that cannot be learned from ends learning or is left out.
-    store : Store, optional
-        Where each round is kept, and from which to go on.
+    store : object, optional
+        Where each round is kept, and from which to go on: with the methods of `Checkpoint`.
     """
 
     def __init__(
@@ -75,7 +63,7 @@ class RoundDriver:
         *,
         horizon: float = np.inf,
         on_bad_shard: str = "raise",
-        store: Store | None = None,
+        store: Any = None,
     ) -> None:
         if on_bad_shard not in ("raise", "skip"):
             raise ValueError(f"on_bad_shard must be 'raise' or 'skip', got {on_bad_shard!r}.")

@@ -206,11 +206,9 @@ def _folder(path: Path, grey: bool) -> Video:
 
 
 def _n_pages(path: Path) -> int:
+    read = library("PIL.Image", "Images").open
     # What a damaged page has is told when it is read.
-    with (
-        warnings.catch_warnings(action="ignore"),
-        library("PIL.Image", "Images").open(path) as image,
-    ):
+    with warnings.catch_warnings(action="ignore"), read(path) as image:
         return int(getattr(image, "n_frames", 1))
 
 

@@ -132,10 +132,8 @@ class Cards:
         now. Empty where there are none of the past.
     notes : list of str
         Sentences on what the cards show.
-    origin : dict of str to values
-        What an edit list made from this report says of the model: its run and its step.
-    edits : dict
-        The edits made so far, as in ``edits.json``.
+    saved : dict
+        The edits made so far, as in ``edits.json``: with its run and its step.
     """
 
     noun: str
@@ -144,8 +142,7 @@ class Cards:
     times: Sequence[str] = ()
     frames: Sequence[int] = ()
     notes: Sequence[str] = ()
-    origin: Mapping[str, Any] = field(default_factory=dict)
-    edits: Mapping[str, Any] = field(default_factory=dict)
+    saved: Mapping[str, Any] = field(default_factory=dict)
 
 
 def pictures(values: NDArray) -> list[Picture]:

@@ -109,8 +109,6 @@ class CardBuilder:
 
     def cards(self) -> Cards:
         """Return all of them."""
-        origin = self._edits.as_dict()
-        edits = {"edits": origin.pop("edits")}
         return Cards(
             self._table.name,
             [self._card(row) for row in self._table.rows],
@@ -118,8 +116,7 @@ class CardBuilder:
             times=[] if self._usage is None else self._usage.times,
             frames=self._frames,
             notes=self._notes(),
-            origin=origin,
-            edits=edits,
+            saved=self._edits.as_dict(),
         )
 
     def _card(self, row: tuple[Any, ...]) -> Card:

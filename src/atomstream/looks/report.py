@@ -142,8 +142,8 @@ def _browsing(cards: Cards | None) -> dict[str, Any]:
     placed = ["similarity"] if cards.cards[0].place is not None else []
     state = {
         "noun": cards.noun,
-        "origin": dict(cards.origin),
-        "saved": {**cards.origin, **cards.edits},
+        "origin": {name: value for name, value in cards.saved.items() if name != "edits"},
+        "saved": dict(cards.saved),
         "times": list(cards.times),
         "frames": list(cards.frames),
     }

@@ -143,7 +143,7 @@ class ShardsTask(Task):
                 self.horizon = float(self.model.clock_.mass)
             self._epoch, self._at = self._epoch + 1, Position()
 
-    # -- what keeps each round (`atomstream.cluster.learning.Store`)
+    # -- what keeps each round (as `atomstream.cluster.learning.Checkpoint`)
 
     def load(self, model: Any, layout: str) -> tuple[Position, list[tuple[str, str]]]:
         """Return where the rounds stand."""

@@ -98,9 +98,8 @@ class WalkTask(Task):
     def notes(self) -> dict[str, Any]:
         """Return what a checkpoint keeps beside the model."""
         grid = self.grid
-        return super().notes() | {
-            "grid": None if grid is None else [grid.latitude, grid.longitude, grid.size]
-        }
+        laid = None if grid is None else [grid.latitude, grid.longitude, grid.size]
+        return super().notes() | {"grid": laid}
 
     def restore(self, model: RandomWalkFactorization, notes: dict[str, Any]) -> None:
         """Go on from a checkpoint."""
