@@ -44,7 +44,7 @@ def plain_sweep(codes, stored, atoms, totals, still, fitted):
         places = slice(indptr[i], indptr[i + 1])
         x, there = values[places], atoms[:, indices[places]]
         y = np.maximum(code @ there, MIN_FITTED)
-        for k in np.flatnonzero(~still & (sums > 0)):
+        for k in np.flatnonzero(~still[i % len(still)] & (sums > 0)):
             for _ in range(MAX_STEPS):
                 share = there[k] / y
                 pull, curvature = x @ share, x @ share**2

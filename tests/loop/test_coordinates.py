@@ -56,7 +56,7 @@ def test_an_entry_ends_at_its_minimum():
     X, code, fitted = sp.csr_array(x[None]), np.array([[50.0]]), np.empty(20)
     for _ in range(3):
         stored, total = (X.indptr, X.indices, X.data), np.array([[atom.sum()]])
-        sweep(code, stored, atom[None], total, np.array([False]), fitted)
+        sweep(code, stored, atom[None], total, np.array([[False]]), fitted)
     best = minimize_scalar(
         lambda h: (h * atom - x * np.log(h * atom)).sum(), bounds=(1e-3, 50), method="bounded"
     ).x

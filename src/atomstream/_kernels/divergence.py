@@ -29,8 +29,8 @@ def sweep(codes, stored, atoms, totals, still, fitted):  # type: ignore[no-untyp
     atoms : ndarray of shape (n_components, n_features)
     totals : ndarray of shape (n_samples or 1, n_components)
         Sums of the atoms by the weights of the entries of each sample, or of all samples.
-    still : ndarray of bool of shape (n_components,)
-        Entries that stay.
+    still : ndarray of bool of shape (n_samples or 1, n_components)
+        Entries that stay, of each sample or of all samples.
     fitted : ndarray of shape (indptr[-1] - indptr[0],)
         Receives the reconstruction of the stored values.
     """
@@ -50,7 +50,7 @@ def sweep(codes, stored, atoms, totals, still, fitted):  # type: ignore[no-untyp
         _reconstruct(code, there, y)
         for k in range(n_components):
             row, total = there[k], totals[i % len(totals), k]
-            if still[k] or total <= 0:
+            if still[i % len(still), k] or total <= 0:
                 continue
             for _ in range(MAX_STEPS):
                 pull, curvature = 0.0, 0.0

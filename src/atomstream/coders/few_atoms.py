@@ -68,7 +68,7 @@ class _Row:
 
         atoms, fitted = self.atoms[places], np.empty(len(self._places))
         stored = np.array([0, len(self._places)]), self._places, self._seen
-        still, sums = np.zeros(len(places), bool), atoms.sum(axis=1)
+        still, sums = np.zeros((1, len(places)), bool), atoms.sum(axis=1)
         found, value, before = start[None].copy(), np.inf, np.inf
         for _ in range(MAX_SWEEPS // SWEEPS):
             for _ in range(SWEEPS):

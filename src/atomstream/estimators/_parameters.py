@@ -253,6 +253,7 @@ TOPICS = _table(
     ngrams=parameter("Runs of up to so many words count as words too.", whole(1, 2**31 - 1)),
     anchors=parameter("Words that the first topics are about, by names.", instance(dict), NONE),
     anchor_weight=parameter("Words of anchors over those that fall on a topic.", AMOUNT),
+    hard_anchors=parameter("Words of an anchor stand in its topic alone.", FLAG),
 )
 VIDEO = _table(
     mode=parameter(

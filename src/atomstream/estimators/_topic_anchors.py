@@ -37,11 +37,13 @@ def anchor_rows(vocabulary: Vocabulary, anchors: Mapping[str, Sequence[str]]) ->
 
 
 def anchored_settings(
-    counts: sp.csr_array, rows: sp.csr_array, n_components: int, seed: int
+    counts: sp.csr_array, rows: sp.csr_array, n_components: int, seed: int, hard: bool
 ) -> dict[str, Any]:
     """Return how topics with anchors are learned: from their start, and never begun anew."""
+    places, features = rows.nonzero()
+    owners = [*zip(features.tolist(), places.tolist(), strict=True)] if hard else []
     # A topic that is given a new start would lose its anchor to another one.
-    updater = Majorise(patience=math.inf)
+    updater = Majorise(patience=math.inf, owners=tuple(owners))
     return {"init": anchored_start(counts, rows, n_components, seed), "updater": updater}
 
 

@@ -76,6 +76,9 @@ class TopicModel(TopicFigures):
         Passes of `fit` over the documents, each in a new random order. None means ten, and then
         rounds over all documents at a time until one gains next to nothing; of these topics and
         those that rounds from five other starts lead to, `fit` takes the most coherent ones.
+    hard_anchors : bool, default=False
+        Whether the words of an anchor stand in its topic alone: in all others their entries stay at
+        next to nothing, 1e-8 of a mean entry. A word may belong to several anchors.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes.
     random_state : int, Generator, RandomState or None, default=None
@@ -130,6 +133,7 @@ class TopicModel(TopicFigures):
     ngrams: int = 1
     anchors: Mapping[str, Sequence[str]] | None = None
     anchor_weight: float = 0.05
+    hard_anchors: bool = False
     schedule: ScheduleChoice = "power"
     batch_size: int = 256
     n_epochs: int | None = None
@@ -356,7 +360,8 @@ class TopicModel(TopicFigures):
         seed: Any = self.learner_.random_state
         if self.anchors and not self._n_steps:
             rows = anchor_rows(self.vocabulary_, self.anchors)
-            settings |= anchored_settings(first, rows, self.n_components, seed)
+            start = (first, rows, self.n_components, seed)
+            settings |= anchored_settings(*start, self.hard_anchors)
         self._teach(all_batches(), n_batches, horizon, **settings)
         self.learner_.set_params(init="auto")  # as large as the topics, and of no more use
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -100,6 +100,8 @@ class Alternation:
         Weights of the entries, beside those of the samples; None stands for ones.
     still : ndarray of bool of shape (n_components,)
         Atoms that stay.
+    held : ndarray of bool of shape (n_features, n_components), optional
+        Entries of the atoms that stay.
     n_jobs : int
 
     References
@@ -116,6 +118,7 @@ class Alternation:
         still: NDArray,
         n_jobs: int,
         shares: NDArray | None = None,
+        held: NDArray | None = None,
     ) -> None:
         rows = sp.csr_array(X, dtype=np.float64)
         # A stored zero costs 0 log 0, which would make the objective NaN.
@@ -128,7 +131,8 @@ class Alternation:
             rows.data = rows.data * shares[where]
             columns = sp.csr_array((sp.diags_array(weights) @ rows).T)
         self._rows, self._columns = rows, columns
-        self._still, self._n_jobs, self._moving = still, n_jobs, np.zeros(len(still), bool)
+        self._still, self._n_jobs, self._moving = still, n_jobs, np.zeros((1, len(still)), bool)
+        self._held = still[None] if held is None else still | held
         self.mass = float(columns.sum())
 
     def _sweep(
@@ -143,8 +147,8 @@ class Alternation:
             """Sweep over some of the rows."""
             places = data.indptr[rows.start : rows.stop + 1]
             stored = places, data.indices, data.data
-            sums = totals if len(totals) == 1 else totals[rows]
-            sweep(codes[rows], stored, atoms, sums, still, fitted[places[0] : places[-1]])
+            sums, stay = (each if len(each) == 1 else each[rows] for each in (totals, still))
+            sweep(codes[rows], stored, atoms, sums, stay, fitted[places[0] : places[-1]])
 
         over_rows(part, len(codes), self._n_jobs)
         return fitted
@@ -157,7 +161,7 @@ class Alternation:
         self._sweep(codes, self._rows, loads.T, shares @ loads, self._moving)
         weighted = self._weights * codes
         totals = weighted.sum(axis=0)[None] if self._shares is None else shares.T @ weighted
-        fitted = self._sweep(loads, self._columns, weighted.T, totals, self._still)
+        fitted = self._sweep(loads, self._columns, weighted.T, totals, self._held)
         # d(x, y) = x log(x / y) - x + y; all y together are the sums of codes times those of atoms.
         apart = float(self._columns.data @ np.log(self._logs / fitted)) - self.mass
         value = apart + float((totals * loads).sum())
@@ -209,12 +213,18 @@ def coordinate_rounds(
     weights = whole.row_weights
     seen = weights > 0
     shares = None if whole.mask is None else whole.mask[seen].astype(float)
-    alternation = Alternation(whole.X[seen], weights[seen], still, n_jobs, shares)
-    sweeps = alternation.descend(Factors(every[seen], given.T.astype(np.float64)))
+    held = _held(algorithm.updater, given.shape)
+    alternation = Alternation(whole.X[seen], weights[seen], still, n_jobs, shares, held)
+    loads = given.T.astype(np.float64)
+    if held is not None:
+        loads[held] = 0
+    sweeps = alternation.descend(Factors(every[seen], loads))
     before = np.inf
     for number in range(1, MAX_ROUNDS + 1):
         found, value = list(islice(sweeps, SWEEPS))[-1]
         atoms = found.loads.T.copy()
+        if held is not None:
+            atoms[held.T] = 0
         _raise(atoms)
         # What is taken from an atom is given to its codes.
         scale = np.where(still, 1.0, _excess(atoms, algorithm.objective.atoms, free=True))
@@ -228,6 +238,16 @@ def coordinate_rounds(
             log.info("Settled after %d rounds by coordinates: objective %.6g.", number, value)
             return
         before = value
+
+
+def _held(updater: Any, shape: tuple[int, ...]) -> NDArray | None:
+    """Return which entries of the atoms, (n_features, n_components), belong to other atoms."""
+    if not getattr(updater, "owners", ()):
+        return None
+    held: NDArray = np.zeros(shape[::-1], bool)
+    features, others = updater.owned(shape[0])
+    held[features] = others
+    return held
 
 
 def _taken_in(

@@ -84,7 +84,8 @@ class StreamedRounds:
 
     def __init__(self, state: State, algorithm: Algorithm) -> None:
         n_components, n_features = state.dictionary.shape
-        if minimises_divergence(algorithm) and not algorithm.missing:
+        owned = getattr(algorithm.updater, "owners", ())  # whose steps are the updater's own
+        if minimises_divergence(algorithm) and not (algorithm.missing or owned):
             n_bytes = 8 * (n_components + 1) * n_components * n_features
             if n_bytes <= MEMORY_SHARE * memory_there():
                 self.slopes = np.zeros((n_components, n_features))
@@ -123,7 +124,7 @@ class StreamedRounds:
         X.eliminate_zeros()  # a stored zero has no logarithm
         atoms = np.ascontiguousarray(atoms, np.float64)
         values, fitted = codes.values.astype(np.float64), np.empty(X.nnz)
-        stored, moving = (X.indptr, X.indices, X.data), np.zeros(len(atoms), bool)
+        stored, moving = (X.indptr, X.indices, X.data), np.zeros((1, len(atoms)), bool)
         for _ in range(CODE_SWEEPS):
             sweep(values, stored, atoms, atoms.sum(axis=1)[None], moving, fitted)
         weighted = values * (batch.row_weights / batch.mass)[:, None]

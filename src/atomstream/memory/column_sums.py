@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -87,15 +87,22 @@ class ColumnSums:
             whole = self.counts.array * unit
             whole[features] += minus.T
             return type(self).of(whole, plus, self.power)
-        before = self.counts.read(features)
         # M is in units of u, which falls with every batch.
-        after = before + minus.T / unit
-        old, new = _raised(before, self.power), _raised(after, self.power)
-        sizes = self.sizes + (new - old).sum(axis=0)
+        after = self.counts.read(features) + minus.T / unit
+        return replace(self._changed(features, after), unit=unit, plus=plus)
+
+    def cleared(self, features: NDArray, atoms: NDArray) -> ColumnSums:
+        """Return the sums without N of the atoms that a mask, (n_touched, r), marks."""
+        return self._changed(features, np.where(atoms, 0, self.counts.read(features)))
+
+    def _changed(self, features: NDArray, after: NDArray) -> ColumnSums:
+        """Return the sums with other rows of M."""
+        old, new = _raised(self.counts.read(features), self.power), _raised(after, self.power)
         # Only the touched features change what is summed over all of them.
+        sizes = self.sizes + (new - old).sum(axis=0)
         inner = self.inner + (new.T @ new - old.T @ old)
-        counts = self.counts.changed(features, after)
-        return type(self)(counts, unit, plus, self.power, sizes, inner, self.age + 1)
+        counts, age = self.counts.changed(features, after), self.age + 1
+        return replace(self, counts=counts, sizes=sizes, inner=inner, age=age)
 
     def rescaled(self, scale: NDArray, exponent: float) -> ColumnSums:
         """Return the sums where P is multiplied by ``scale``, and N by a power of it."""

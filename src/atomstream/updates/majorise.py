@@ -58,6 +58,9 @@ class Majorise(Updater[State[Rows, Majorants]]):
     patience : float, default=10.0
         Times n_components: the mass of samples without use after which an atom is re-seeded; inf
         never re-seeds.
+    owners : tuple of (int, int), default=()
+        Pairs of a feature and an atom. Of each feature in them all other atoms have next to
+        nothing, 1e-8 of their mean entry.
 
     References
     ----------
@@ -69,6 +72,7 @@ class Majorise(Updater[State[Rows, Majorants]]):
     newton: bool = True
     folds: int = 1
     patience: float = PATIENCE
+    owners: tuple[tuple[int, int], ...] = ()
     weighs_entries: ClassVar[bool] = True
     statistics: ClassVar[MajorantSums] = MajorantSums()
     needs: ClassVar[Needs] = {"atoms": ("rowwise", "nonnegative", "shape")}
@@ -87,8 +91,10 @@ class Majorise(Updater[State[Rows, Majorants]]):
         latest: Sequence[CodedBatch] = (),
     ) -> None:
         """Take the better of the two proposals; without a batch to judge by, the first."""
-        memory = state.memory
+        memory, (features, others) = state.memory, self.owned(state.dictionary.shape[0])
         if memory.columns is not None:
+            if len(features):
+                memory.columns = memory.columns.cleared(features, others)
             self._normalise(state, memory.columns, objective)
             return
         atoms = state.dictionary.atoms().astype(np.float64)
@@ -101,6 +107,8 @@ class Majorise(Updater[State[Rows, Majorants]]):
             proposals.append(self._quadratic(atoms, memory, penalty))
         kept = self._kept(state)
         for proposal in proposals:
+            # What is 0 is raised to the least that an entry may be.
+            proposal[:, features] = np.where(others.T, 0, proposal[:, features])
             _raise(proposal)
             proposal[kept] = atoms[kept]
         best = proposals[0]
@@ -114,6 +122,14 @@ class Majorise(Updater[State[Rows, Majorants]]):
         if free:
             memory.rescale(scale)
         state.dictionary.assign(best)
+
+    def owned(self, n_components: int) -> tuple[NDArray, NDArray]:
+        """Return the features that have owners, and which atoms may not have each of them."""
+        pairs = np.array(self.owners, np.int64).reshape(-1, 2)
+        features, places = np.unique(pairs[:, 0], return_inverse=True)
+        others = np.ones((len(features), n_components), bool)
+        others[places, pairs[:, 1]] = False
+        return features, others
 
     def _kept(self, state: State[Any, Majorants]) -> NDArray:
         """Return which atoms stay as they are: those without use, and fixed ones."""
