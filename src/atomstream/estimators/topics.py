@@ -68,6 +68,9 @@ class TopicModel(TopicFigures):
     anchor_weight : float, default=0.05
         How long these documents are, over the words of the batch that a topic has on average. From
         about 0.2 on topics may consist of their anchors alone; 0 only begins with them.
+    hard_anchors : bool, default=False
+        Whether the words of an anchor stand in its topic alone: in all others their entries stay at
+        next to nothing, 1e-8 of a mean entry. A word may belong to several anchors.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     batch_size : int, default=256
@@ -76,9 +79,6 @@ class TopicModel(TopicFigures):
         Passes of `fit` over the documents, each in a new random order. None means ten, and then
         rounds over all documents at a time until one gains next to nothing; of these topics and
         those that rounds from five other starts lead to, `fit` takes the most coherent ones.
-    hard_anchors : bool, default=False
-        Whether the words of an anchor stand in its topic alone: in all others their entries stay at
-        next to nothing, 1e-8 of a mean entry. A word may belong to several anchors.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes.
     random_state : int, Generator, RandomState or None, default=None
