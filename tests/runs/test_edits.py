@@ -82,7 +82,7 @@ def test_what_is_written_is_what_was_read(edited):
         ([{"atom": 5}], "5 is no atom; they go from 0 to 4"),
         ([{"atom": -1}], "-1 is no atom"),
         ([{"atom": True}], "True is no atom"),
-        ([{"atom": None}], "atom is None"),
+        ([{"atom": None}], "None is no atom"),
         ([{"atom": 1.0}], "1.0 is no atom"),
         ([{"atom": 1, "into": 9}], "9 is no atom"),
         ([{"atom": 1, "into": 1}], "atom 1 is merged into itself"),

@@ -78,75 +78,69 @@ def read_archive(path: str | Path) -> tuple[Any, list[NDArray]]:
     Raises
     ------
     NotAModelError, NewerFormatError, CorruptModelError
-        Before anything of the size that the file claims is allocated.
+        Before anything of the size that the file claims is allocated; the caller puts the path in
+        front of what they say.
     """
     with open(path, "rb") as file:
         size, prefix = os.fstat(file.fileno()).st_size, file.read(PREFIX.size)
-        n_arrays, n_header = _sizes(prefix, size, path)
+        n_arrays, n_header = _sizes(prefix, size)
         # Before anything is parsed or any memory is spent on what the file claims.
-        _check_digest(file, prefix, path)
+        _check_digest(file, prefix)
         file.seek(PREFIX.size)
-        content, table = _read_header(file.read(n_header), path)
+        content, table = _read_header(file.read(n_header))
         if any(math.prod(max(n, 1) for n in shape) > size for _, shape in table):
-            raise CorruptModelError(f"{path} claims an array larger than the file.")
+            raise CorruptModelError("claims an array larger than the file.")
         sizes = [math.prod(shape) * np.dtype(dtype).itemsize for dtype, shape in table]
         if len(table) != n_arrays or PREFIX.size + n_header + sum(sizes) != size:
-            raise CorruptModelError(
-                f"{path} claims arrays of {sum(sizes)} bytes that it does not hold."
-            )
-        return content, [_read_array(file, dtype, shape, path) for dtype, shape in table]
+            raise CorruptModelError(f"claims arrays of {sum(sizes)} bytes that it does not hold.")
+        return content, [_read_array(file, dtype, shape) for dtype, shape in table]
 
 
-def _sizes(prefix: bytes, size: int, path: str | Path) -> tuple[int, int]:
+def _sizes(prefix: bytes, size: int) -> tuple[int, int]:
     """Return the number of arrays and the length of the header that a file of this size claims."""
     if not prefix.startswith(MAGIC[: len(prefix)]) or not prefix:
         what = "is empty" if not prefix else "is another kind of file"
-        raise NotAModelError(f"{path} is no saved model of atomstream, nor a run: it {what}.")
+        raise NotAModelError(f"is no saved model of atomstream, nor a run: it {what}.")
     if len(prefix) < PREFIX.size:
-        raise CorruptModelError(f"{path} is cut off after {len(prefix)} bytes.")
+        raise CorruptModelError(f"is cut off after {len(prefix)} bytes.")
     _, known, n_arrays, n_header, _ = PREFIX.unpack(prefix)
     if known != FORMAT:
-        raise NewerFormatError(
-            f"{path} has format {known}, and this release reads format {FORMAT} only."
-        )
+        raise NewerFormatError(f"has format {known}, and this release reads format {FORMAT} only.")
     if n_arrays > MOST_ARRAYS or n_header > min(MOST_HEADER, size - PREFIX.size):
-        raise CorruptModelError(
-            f"{path} claims {n_arrays} arrays and a header of {n_header} bytes in a file of {size}."
-        )
+        said = f"claims {n_arrays} arrays and a header of {n_header} bytes in a file of {size}."
+        raise CorruptModelError(said)
     return n_arrays, n_header
 
 
-def _check_digest(file: BinaryIO, prefix: bytes, path: str | Path) -> None:
+def _check_digest(file: BinaryIO, prefix: bytes) -> None:
     digest = hashlib.sha256(prefix[:-32] + bytes(32))  # it comes last, and counts as zeros
     while chunk := file.read(CHUNK):
         digest.update(chunk)
     if digest.digest() != prefix[-32:]:
-        raise CorruptModelError(f"{path} is damaged: its digest is not that of its content.")
+        raise CorruptModelError("is damaged: its digest is not that of its content.")
 
 
-def _read_header(header: bytes, path: str | Path) -> tuple[Any, list[tuple[str, list[int]]]]:
+def _read_header(header: bytes) -> tuple[Any, list[tuple[str, list[int]]]]:
     try:
         whole = json.loads(header)
         table = [(entry["dtype"], entry["shape"]) for entry in whole["arrays"]]
         content = whole["content"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CorruptModelError(
-            f"{path} has a header that is not as it should be: {error!r}."
-        ) from None
+        raise CorruptModelError(f"has a header that is not as it should be: {error!r}.") from None
     for dtype, shape in table:
         is_shape = isinstance(shape, list) and all(type(n) is int and 0 <= n < 2**63 for n in shape)
         known = isinstance(dtype, str) and dtype in DTYPES
         if not known or not is_shape or len(shape) > 16:
             raise CorruptModelError(
-                f"{path} claims an array of type {dtype!r:.40} and shape {shape!r:.80}."
+                f"claims an array of type {dtype!r:.40} and shape {shape!r:.80}."
             )
     return content, table
 
 
-def _read_array(file: BinaryIO, dtype: str, shape: list[int], path: str | Path) -> NDArray:
+def _read_array(file: BinaryIO, dtype: str, shape: list[int]) -> NDArray:
     array = np.empty(shape, dtype)
     if file.readinto(_bytes(array)) != array.nbytes:  # type: ignore[attr-defined]
-        raise CorruptModelError(f"{path} was cut off while it was being read.")
+        raise CorruptModelError("was cut off while it was being read.")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 

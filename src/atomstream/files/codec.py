@@ -133,16 +133,16 @@ def read_model(path: str | Path, parts: Iterable[type] = ()) -> tuple[Any, dict[
     """Return a model and the notes that were written with it; of a run, its newest."""
     # The folder of a run stands for its model.
     path = Path(path) / "model.atoms" if Path(path).is_dir() else path
-    content, arrays = read_archive(path)
     # Only classes that the caller names are made besides our own: a file never decides what is
     # imported.
     own = {part.__name__: part for part in parts}
     try:
+        content, arrays = read_archive(path)
         decoder = Decoder(arrays, content["generators"], own)
         return decoder.model(content), decoder.fields(content["notes"])
-    # A sentence already, of a part that is not known; the path is added.
+    # A sentence already; the path is added.
     except ModelFileError as error:
-        raise ModelFileError(f"{path} {error}") from None
+        raise type(error)(f"{path} {error}") from None
     except SENSELESS as error:
         raise CorruptModelError(
             f"{path} holds no model that makes sense: {error!r:.200}."

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io import Labels, whole_file
+from atomstream.io import Labels, naming_source, whole_file
 from atomstream.watch import History
 
 EDITS = "edits.json"
@@ -326,10 +326,10 @@ def _checked(path: Path, listed: Sequence[Any], n_atoms: int) -> dict[int, Edit]
     """Return edits by their atoms; refuse those that make no sense, alone or together."""
     made: dict[int, Edit] = {}
     for place, entry in enumerate(listed):
-        where = f"{path}, edit {place}"
-        edit = _edit(where, entry, n_atoms)
-        if edit.atom in made:
-            raise InputError(f"{where}: atom {edit.atom} was edited before.")
+        with naming_source(f"{path}, edit {place}"):
+            edit = _edit(entry, n_atoms)
+            if edit.atom in made:
+                raise ValueError(f"atom {edit.atom} was edited before.")
         made[edit.atom] = edit
     try:
         # A circle of merges has no atom that stands for all.
@@ -345,23 +345,18 @@ def _checked(path: Path, listed: Sequence[Any], n_atoms: int) -> dict[int, Edit]
     return made
 
 
-def _edit(where: str, entry: Any, n_atoms: int) -> Edit:
+def _edit(entry: Any, n_atoms: int) -> Edit:
+    """Return an edit; raise ValueError for one that makes no sense by itself."""
     known = {"atom", "name", "state", "hidden", "into"}
     if not isinstance(entry, dict) or not entry.keys() <= known or "atom" not in entry:
-        raise InputError(f"{where}: an edit has an atom, and of name, state, hidden and into some.")
+        raise ValueError("an edit has an atom, and of name, state, hidden and into some.")
     edit = Edit(**entry)
-    for number in (edit.atom, edit.into):
-        if number is not None and (type(number) is not int or not 0 <= number < n_atoms):
-            raise InputError(
-                f"{where}: {number!r:.20} is no atom; they go from 0 to {n_atoms - 1}."
-            )
-    if type(edit.atom) is not int:
-        raise InputError(f"{where}: atom is {edit.atom!r:.20}, needed is a number.")
+    for number in [edit.atom] if edit.into is None else [edit.atom, edit.into]:
+        if type(number) is not int or not 0 <= number < n_atoms:
+            raise ValueError(f"{number!r:.20} is no atom; they go from 0 to {n_atoms - 1}.")
     # Names go into heads of tables, one line each.
     if not isinstance(edit.name, str) or len(edit.name) > LONGEST or not edit.name.isprintable():
-        raise InputError(f"{where}: name must be a line of at most {LONGEST} characters.")
+        raise ValueError(f"name must be a line of at most {LONGEST} characters.")
     if edit.state not in ("", *STATES) or type(edit.hidden) is not bool:
-        raise InputError(
-            f"{where}: state is {', '.join(STATES)} or empty, and hidden true or false."
-        )
+        raise ValueError(f"state is {', '.join(STATES)} or empty, and hidden true or false.")
     return edit

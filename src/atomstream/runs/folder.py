@@ -15,7 +15,7 @@ from typing import IO, Any
 import atomstream
 from atomstream.base import counted
 from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
-from atomstream.files.codec import write_model
+from atomstream.files.codec import SENSELESS, write_model
 from atomstream.io import PART, Input, make_folder, naming_if_full, sync_folder, whole_file
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Task, as_input_error, read_checkpoint, task_named
@@ -118,13 +118,7 @@ class RunFolder:
                 f"{self.path} holds no run; begin one with: atomstream learn INPUT --out "
                 f"{self.path}"
             )
-        facts = self._facts()
-        # Before anything else is read: a later release may have changed what any file means.
-        if facts.get("format") != FORMAT:
-            raise NewerFormatError(
-                f"{self.path} was begun by atomstream {facts.get('library')!s:.40} in format "
-                f"{facts.get('format')!r:.20}, and this release reads format {FORMAT} only."
-            )
+        self._recorded()
 
     def _check_entries(self) -> None:
         """Refuse links out of the run or to nothing, and pipes and devices, which never end."""
@@ -170,13 +164,9 @@ class RunFolder:
         kind = self.task().settings_type
         return as_input_error(self._settings, lambda: kind(**read_settings(self._settings, kind)))
 
-    def _identity(self) -> str:
-        """Return what tells this run from others."""
-        return str(self._recorded()["run"])
-
     def check_inputs(self, sources: Sequence[Input]) -> None:
         """Refuse inputs that are not what they were when the run began."""
-        before = self._recorded()["inputs"]
+        _, before = self._recorded()
         if len(sources) != len(before):
             raise InputError(
                 f"{self._settings} names {counted(len(sources), 'input')}, the run began "
@@ -189,25 +179,21 @@ class RunFolder:
                     "old input back."
                 )
 
-    def _recorded(self) -> dict[str, Any]:
-        try:
-            facts = self._facts()
-            # All keys are read here, so that a damaged file is found at once and not in the middle
-            # of a run.
-            prints = [was["fingerprint"] for was in facts["inputs"]]
-            return {"run": facts["run"], "inputs": prints}
-        except (LookupError, TypeError) as error:
-            raise InputError(f"{self._inputs} cannot be read: {error!r:.200}") from None
-
-    def _facts(self) -> dict[str, Any]:
-        """Return what was written down when the run began."""
+    def _recorded(self) -> tuple[str, list[Any]]:
+        """Return what tells this run from others, and the fingerprints of its inputs at first."""
         try:
             facts = json.loads(self._inputs.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
+            known, library = facts.get("format"), facts.get("library")
+            # All keys are read here, so that a damaged file is found at once and not in the middle
+            # of a run; a later release may have changed what any of them means.
+            if known == FORMAT:
+                return str(facts["run"]), [was["fingerprint"] for was in facts["inputs"]]
+        except (OSError, *SENSELESS) as error:
             raise InputError(f"{self._inputs} cannot be read: {error!r:.200}") from None
-        if not isinstance(facts, dict):
-            raise InputError(f"{self._inputs} cannot be read: it holds no object of JSON.")
-        return facts
+        raise NewerFormatError(
+            f"{self.path} was begun by atomstream {library!s:.40} in format {known!r:.20}, and "
+            f"this release reads format {FORMAT} only."
+        )
 
     # -- state
 
@@ -217,7 +203,7 @@ class RunFolder:
         # Padded to twelve digits, so that names sort as their steps do.
         steps = model.n_steps_ if model.__sklearn_is_fitted__() else 0
         path = self.checkpoints / f"step-{steps:012d}.atoms"
-        write_model(path, model, notes | {"run": self._identity()})
+        write_model(path, model, notes | {"run": self._recorded()[0]})
         self._newest = path
         self.publish()
         log.info("Checkpoint %s written.", path)
@@ -266,7 +252,7 @@ class RunFolder:
                 complaints.append(str(error))
                 continue
             # A checkpoint copied from elsewhere would continue as if it were this run.
-            if notes.get("run") != self._identity():
+            if notes.get("run") != self._recorded()[0]:
                 complaints.append(f"{path} belongs to another run.")
                 continue
             self._newest = path
