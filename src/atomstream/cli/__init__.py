@@ -57,7 +57,7 @@ def _answer(arguments: Sequence[str] | None) -> int:
 
             # Where the process is for the command alone, ways to save time are open.
             own = arguments is None
-            known = {"prog_name": "atomstream", "standalone_mode": False, "obj": own}
+            known: Any = {"prog_name": "atomstream", "standalone_mode": False, "obj": own}
             result = commands.main(args=arguments, **known)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -118,18 +118,9 @@ def waiting() -> Iterator[None]:
         yield
 
 
-class _Told(logging.Handler):
-    """Prints what is logged to standard error."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print one line."""
-        with suppress(OSError):
-            click.echo(record.getMessage(), err=True)
-
-
 @contextmanager
 def _compiling_told() -> Iterator[None]:
-    logger, handler = logging.getLogger(COMPILER), _Told()
+    logger, handler = logging.getLogger(COMPILER), logging.StreamHandler()  # standard error
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

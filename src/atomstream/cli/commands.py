@@ -159,11 +159,11 @@ def _defer() -> None:
         package, _, short = name.rpartition(".")
         with suppress(ModuleNotFoundError):  # what is not there needs no stand-in
             # To look for a module within a stand-in would load what that stands for.
-            found = package in stand_ins or find_spec(name)
+            found: Any = package in stand_ins or find_spec(name)
             if name in sys.modules or not found:
                 continue
             stand_ins[name] = sys.modules[name] = _WhenUsed(name)
-            known = {each: partial(_call, name, each) for each in functions}
+            known: dict[str, Any] = {each: partial(_call, name, each) for each in functions}
             if known:  # taken by name, for which Python asks whether the module is a package
                 known["__path__"] = found.submodule_search_locations
             vars(stand_ins[name]).update(known)

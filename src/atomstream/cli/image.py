@@ -16,8 +16,7 @@ from atomstream.exceptions import InputError
 from atomstream.io import check_out, image_format, is_color, load_image, not_kept, write_image
 from atomstream.io.source import naming_source
 from atomstream.looks.look import look_of
-from atomstream.runs.record import open_record
-from atomstream.runs.task import as_input_error, callbacks_set
+from atomstream.runs import as_input_error, callbacks_set, open_record
 from atomstream.watch.callbacks import LearningBar
 
 _picture = click.argument("picture", type=PATH)

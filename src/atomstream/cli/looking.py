@@ -18,8 +18,7 @@ from atomstream.looks.look import look_of
 from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
 from atomstream.looks.record import Record, Table, cell, read_edits
 from atomstream.looks.report import write_figures
-from atomstream.runs.record import open_record
-from atomstream.runs.task import forward_warnings, making_sense
+from atomstream.runs import forward_warnings, making_sense, open_record
 from atomstream.watch import alarms_of, lives_of
 
 BAR = 24  # characters of a full bar on the screen

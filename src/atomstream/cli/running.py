@@ -13,9 +13,7 @@ from atomstream.base import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
-from atomstream.runs import TASKS
-from atomstream.runs.folder import RunFolder
-from atomstream.runs.run import Outcome, Run, StoppedAtOnce, stopped_by_signals
+from atomstream.runs import TASKS, Outcome, Run, RunFolder, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import (
     Task,

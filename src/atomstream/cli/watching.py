@@ -22,8 +22,7 @@ from atomstream.cli.options import path_option, run_argument
 from atomstream.io.files import whole_file
 from atomstream.looks.pages import edited_table
 from atomstream.looks.record import Record
-from atomstream.runs.folder import RunFolder
-from atomstream.runs.record import open_record
+from atomstream.runs import RunFolder, open_record
 from atomstream.runs.tasks._passes import n_passes
 from atomstream.watch.history import Trace, read_history
 

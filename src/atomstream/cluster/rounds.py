@@ -54,11 +54,8 @@ class Rounds(Part):
     def rows(self, number: int) -> int:
         """Return the rows of a slot in a round with several slots, from 0: whole batches."""
         # Capped, for a power of many rounds overflows.
-        wanted = self.first * self.growth ** min(number, 1000)
-        return self._whole(min(wanted, self.most))
-
-    def _whole(self, rows: float) -> int:
-        return max(round(rows / self.batch), 1) * self.batch
+        wanted = min(self.first * self.growth ** min(number, 1000), self.most)
+        return max(round(wanted / self.batch), 1) * self.batch
 
 
 class Position(NamedTuple):

@@ -15,8 +15,7 @@ import numpy as np
 from atomstream.base import compiling, signals_handled
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
-from atomstream.runs.folder import RunFolder
-from atomstream.runs.task import Task, forward_warnings, history_of
+from atomstream.runs import RunFolder, Task, forward_warnings, history_of
 from atomstream.watch import Callback, History, Learner, changeovers, lives_of
 
 PAUSE = 60.0  # seconds between checkpoints unless told otherwise,

@@ -21,8 +21,7 @@ from atomstream.exceptions import (
 )
 from atomstream.files.codec import SENSELESS, read_model
 from atomstream.io.source import Input
-from atomstream.runs import TASKS
-from atomstream.runs.settings import Settings
+from atomstream.runs import TASKS, Settings
 from atomstream.watch import Callback, History, Learner, figures_on
 
 

@@ -11,8 +11,7 @@ from atomstream.base import Counted
 from atomstream.base.parameters import whole
 from atomstream.exceptions import InputError
 from atomstream.io import MOST_ROWS, Feed, Piece, Position, Source, need
-from atomstream.runs.settings import option
-from atomstream.runs.task import Pace, Task, Work
+from atomstream.runs import Pace, Task, Work, option
 from atomstream.watch import History
 
 # Rows to learn, and passes, where no number of passes is given.

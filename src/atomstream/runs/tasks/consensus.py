@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.io import Block, Holdout, write_table
 from atomstream.looks.samples import Sample, Samples
-from atomstream.runs.settings import option, sets
-from atomstream.runs.task import Task
+from atomstream.runs import Task, option, sets
 from atomstream.runs.tasks._rows_settings import RowsSettings
 from atomstream.runs.tasks.rows import RowsTask
 from atomstream.watch import History

@@ -11,8 +11,7 @@ from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io import Block, InputOptions, Pictures, open_inputs
 from atomstream.looks.samples import Sample, Samples
-from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, Work, callbacks_set
+from atomstream.runs import Pace, Settings, Task, Work, callbacks_set, checkpoints, option, sets
 
 ROUND = 2560  # patches drawn anew at a time: a run rests in between
 LOOKED_AT = 10_000  # patches, at least, among which those that use an atom most are found

@@ -15,8 +15,7 @@ from atomstream.estimators.network import NetworkDictionary
 from atomstream.io.source import InputFile
 from atomstream.looks.network import READING, read_network
 from atomstream.looks.samples import Sample, Samples
-from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, Work, pace_set
+from atomstream.runs import Pace, Settings, Task, Work, checkpoints, option, pace_set, sets
 from atomstream.samplers.base import patches_of
 
 COPIES = 2000  # of the motif, among which those that use an atom most are found

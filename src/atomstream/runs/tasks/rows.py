@@ -104,8 +104,8 @@ class RowsTask(_passes.PassesTask):
         """Return labels as the model takes them; what stands for a missing entry is no label."""
         form = self.settings.input_options().numbers
         if self.settings.label_kind == "classes":
-            lacking = [field is None or form.is_missing(str(field)) for field in fields]
-            return np.where(lacking, None, fields)
+            given = (None if it is None or form.is_missing(str(it)) else it for it in fields)
+            return np.array([*given], object)
         try:
             labels = np.array([form.entry(field) for field in fields])
         except ValueError as error:

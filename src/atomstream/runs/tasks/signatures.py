@@ -12,8 +12,7 @@ from atomstream.domains import signatures
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.signature_extraction import signature_extractor
 from atomstream.io import InputFile, write_table
-from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task
+from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch import History
 

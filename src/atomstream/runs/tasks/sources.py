@@ -16,8 +16,7 @@ from atomstream.domains.sources.species import by_species
 from atomstream.estimators import source_apportionment as apportionment
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io import InputFile, write_table
-from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option
-from atomstream.runs.task import Pace, Task
+from atomstream.runs import SENTINELS, Pace, Settings, Task, checkpoints, option
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch.callbacks import History
 

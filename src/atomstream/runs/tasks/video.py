@@ -17,8 +17,7 @@ from atomstream.io.video import Video, as_frames, open_video, pixel_courses
 from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
 from atomstream.looks.video import changes_of
-from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task, callbacks_set, pace_set
+from atomstream.runs import Pace, Settings, Task, callbacks_set, checkpoints, option, pace_set, sets
 
 MIN_FRAMES = 2  # frames of a video
 POINTS = 1000  # of the courses of atoms over the frames that a report draws, at most

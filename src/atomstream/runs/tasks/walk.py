@@ -14,8 +14,7 @@ from atomstream.domains.walks import Grid, trips
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
 from atomstream.io.source import InputFile
-from atomstream.runs.settings import Settings, checkpoints, option, sets
-from atomstream.runs.task import Pace, Task
+from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
 from atomstream.watch.diagnostics import lumpability_of
 
 Transitions = tuple[NDArray, NDArray]
