@@ -20,7 +20,17 @@ SECTIONS = (
     *("peers", "coding", "coding-cases", "sparse-model", "files", "divergences", "networks"),
     *("links", "forecasts", "etth2", "traffic", "unmixing", "denoising"),
     *("shared-atoms", "labels"),
-    *("walks", "tensors", "ground", "at-hand", "learning", "first-use", "consensus", "cells"),
+    *(
+        "walks",
+        "tensors",
+        "ground",
+        "at-hand",
+        "learning",
+        "first-use",
+        "cost",
+        "consensus",
+        "cells",
+    ),
     *("rare-parts", "signatures", "sources", "coherence"),
     *("drift", "outliers", "entry-weights", "real-streams", "engine", "notes"),
 )
@@ -53,6 +63,11 @@ def gain(row: dict, name: str, other: str) -> float:
     return row[name]["psnr"] - row[other]["psnr"]
 
 
+def off(pair: list[float]) -> float:
+    """Return by which factor one number is above or below another."""
+    return max(pair[0] / pair[1], pair[1] / pair[0])
+
+
 def even_picture(name: str) -> bool:
     """Return whether the number of a picture is even."""
     return int(name.split()[-1]) % 2 == 0
@@ -79,7 +94,7 @@ def read(names: Iterable[str]) -> list[Section]:
     templates = environment(ROOT / "benchmarks/pages")
     templates.filters |= {"entries": entries, "over": over, "time_to": time_to, "seconds": seconds}
     templates.filters |= {"geometric": geometric_mean, "median": middle, "sides": sides}
-    templates.filters |= {"over_the_end": over_the_end, "gain": gain}
+    templates.filters |= {"over_the_end": over_the_end, "gain": gain, "off": off}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
     templates.tests |= {"even_picture": even_picture}
     found = [Section(name, load) for name in names]
