@@ -14,7 +14,7 @@ import pytest
 
 from atomstream import cli
 from atomstream._kernels import compile
-from atomstream.base.machine import over_rows
+from atomstream.base import over_rows, threads
 from atomstream.base.progress import compiling, shown_by, track
 from atomstream.cli import main
 
@@ -215,6 +215,6 @@ def test_blocks_that_wait_are_not_begun_after_an_error():
         time.sleep(0.05)
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
-        over_rows(work, 256 * 100, 2)
+    with pytest.raises(ZeroDivisionError), threads(2):
+        over_rows(work, 256 * 100, 1)
     assert len(begun) < 20

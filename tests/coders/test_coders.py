@@ -21,6 +21,7 @@ import atomstream.coders as coders
 from atomstream._kernels import active_set, cholesky, descent, lanes, pivoting, simplex, steepest
 from atomstream._kernels.certificate import duality_gap as kernel_gap
 from atomstream._kernels.constants import MIN_OBJECTIVE
+from atomstream.base import threads
 from atomstream.coders import ActiveSet, ProjectedGradient, quadratic
 from atomstream.coders.certificates import DualBound, duality_gap
 from atomstream.dictionaries import Rows
@@ -590,9 +591,10 @@ def test_sparse_rows_are_coded_as_dense_ones(penalty):
 def test_the_same_bits_for_any_number_of_threads(penalty):
     rng = np.random.default_rng(7)
     X, atoms = rng.random((1500, 40)).astype(np.float32), rng.random((25, 40)).astype(np.float32)
-    codes = [
-        encode(X, atoms, penalty, Accuracy(gap=1e-6), ActiveSet(n_jobs=n)).values for n in (1, 2, 3)
-    ]
+    codes = []
+    for n_jobs in (1, 2, 3):
+        with threads(n_jobs):
+            codes.append(encode(X, atoms, penalty, Accuracy(gap=1e-6), ActiveSet()).values)
     assert_array_equal(codes[0], codes[1])
     assert_array_equal(codes[0], codes[2])
 

@@ -13,6 +13,7 @@ from sklearn.linear_model import orthogonal_mp
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF, sparse_encode
 from atomstream._kernels import gram_pursuit
+from atomstream.base import threads
 from atomstream.coders import MatchingPursuit
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
@@ -148,7 +149,10 @@ def test_a_better_start_is_kept():
 def test_same_bits_for_any_number_of_threads():
     rng = np.random.default_rng(3)
     X, atoms = rng.standard_normal((700, 20)), rng.standard_normal((50, 20))
-    codes = [encode(X, atoms, TopK(4), MatchingPursuit(n_jobs=n)) for n in (1, 3)]
+    codes = []
+    for n_jobs in (1, 3):
+        with threads(n_jobs):
+            codes.append(encode(X, atoms, TopK(4), MatchingPursuit()))
     assert_array_equal(*codes)
 
 

@@ -29,8 +29,7 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
 )
-from atomstream.base import machine
-from atomstream.base.machine import one_blas_thread
+from atomstream.base import machine, threads
 from atomstream.coders import Auto, ProjectedGradient
 from atomstream.estimators import _plain_callbacks as plain_callbacks
 from atomstream.penalties import Box, Free, Nonnegative
@@ -899,7 +898,7 @@ def test_few_calls_lie_between_a_step_and_the_loop():
         if event == "call":
             names.append(frame.f_code.co_name)
 
-    with one_blas_thread:  # or the number of BLAS libraries counts, too
+    with threads(1):  # or the number of BLAS libraries counts, too
         sys.setprofile(profile)
         try:
             model.partial_fit(X)
@@ -924,14 +923,14 @@ def test_the_method_is_assembled_anew_when_a_parameter_changes_and_only_then():
 def test_blas_gets_its_threads_back_after_the_last_holder_has_left():
     from threadpoolctl import threadpool_info, threadpool_limits
 
-    def threads():
+    def numbers():
         return {part["num_threads"] for part in threadpool_info() if part["user_api"] == "blas"}
 
     one_blas_thread = type(machine.one_blas_thread)()  # one that no test has interrupted
     with threadpool_limits(2, user_api="blas"):
-        before = threads()
+        before = numbers()
         with one_blas_thread:
             with one_blas_thread:
-                assert threads() == {1}
-            assert threads() == {1}
-        assert threads() == before
+                assert numbers() == {1}
+            assert numbers() == {1}
+        assert numbers() == before

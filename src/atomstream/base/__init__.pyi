@@ -17,7 +17,7 @@ from .checks import (
 from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
-from .machine import check_memory, memory_there, one_blas_thread, over_rows
+from .machine import check_memory, memory_there, over_rows, share_out, threads
 from .matrices import Matrix, Samples, checked_numbers, of_sum_one, stacked, unit
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
@@ -45,15 +45,16 @@ __all__ = [
     "memory_there",
     "moved",
     "of_sum_one",
-    "one_blas_thread",
     "over_rows",
     "plural",
     "printable",
     "renumbered",
+    "share_out",
     "shown_by",
     "signals_handled",
     "stacked",
     "summed",
+    "threads",
     "track",
     "unit",
 ]

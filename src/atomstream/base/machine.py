@@ -1,28 +1,51 @@
 """What the machine has: threads for blocks of rows, and memory."""
 
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
-from functools import lru_cache
+from contextlib import contextmanager, suppress
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock, local
 from typing import Any
 
+from joblib import cpu_count, effective_n_jobs
+
 BLOCK_ROWS, MIN_BLOCK_ROWS = 256, 64  # rows of a block, and of those that a small batch is cut into
 MIN_BLOCKS = 4  # into so many at least, where there are rows enough
+WORTH = 1 << 21  # multiplications, half a millisecond: less is done before other threads are awake
 _pools: dict[int, ThreadPoolExecutor] = {}  # of each number of threads, kept for the next call
 _here = local()  # whether this thread works for a pool
 if hasattr(os, "register_at_fork"):  # threads do not live on in a child
     os.register_at_fork(after_in_child=_pools.clear)
 
 
-def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> None:
-    """Call ``function`` on slices that cover all rows, on ``n_jobs`` threads.
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """Let what is done within use so many threads, and hold BLAS at one.
 
-    BLAS is held at one thread: two pools of threads that take turns wait for each other. The slices
-    depend on the number of rows alone, so the bits are the same whatever ``n_jobs``. Calls from
-    within ``function`` run where they are made.
+    Two pools of threads that take turns wait for each other.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As joblib counts; -1 stands for all cores. None is what the code around allows, and where
+        nothing does as many as BLAS had, for work that is worth it.
+    """
+    around = getattr(_here, "n_jobs", None)
+    _here.n_jobs = around if n_jobs is None else effective_n_jobs(n_jobs)
+    try:
+        with one_blas_thread:
+            yield
+    finally:
+        _here.n_jobs = around
+
+
+def over_rows(function: Callable[[slice], None], n_rows: int, work: int) -> None:
+    """Call ``function`` on slices that cover all rows, on threads.
+
+    The slices depend on the number of rows alone, so the bits are the same for any `threads`.
 
     Parameters
     ----------
@@ -30,57 +53,103 @@ def over_rows(function: Callable[[slice], None], n_rows: int, n_jobs: int) -> No
         Takes a slice of rows; must release the interpreter's lock to gain from threads, and write
         to its rows only.
     n_rows : int
-    n_jobs : int
+    work : int
+        About how many multiplications a row takes.
     """
     # Multiples of eight rows: kernels and BLAS work on that many together.
     size = min(max(-(-n_rows // (8 * MIN_BLOCKS)) * 8, MIN_BLOCK_ROWS), BLOCK_ROWS)
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    share_out([partial(function, block) for block in blocks], _n_threads(n_rows * work))
+
+
+def share_out(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
+    """Do tasks on threads, this one among them; each takes the next that is left.
+
+    Tasks of a task are done where it is.
+
+    Parameters
+    ----------
+    tasks : sequence of callable
+        That write to places of their own.
+    n_threads : int
+    """
+    left = deque(tasks)
     with one_blas_thread:
-        if n_jobs == 1 or len(blocks) == 1 or getattr(_here, "works", False):
-            for block in blocks:
-                function(block)
+        n_threads = min(n_threads, len(left))
+        if n_threads <= 1 or getattr(_here, "works", False):
+            for task in tasks:
+                task()
             return
-        # Blocks in flight are waited for, others cancelled, when one fails or at an interrupt.
-        calls = [_pool(n_jobs).submit(_work, function, block) for block in blocks]
+        others = [_pool(n_threads).submit(_work, left) for _ in range(n_threads - 1)]
         try:
-            for call in calls:
-                call.result()
+            _work(left)
+            for other in others:
+                # A thread that has not come yet finds nothing more to do.
+                if not other.cancel():
+                    other.result()
         finally:
-            for call in calls:
-                call.cancel()
-            wait(calls)
+            # Whatever happens, what was begun is waited for.
+            wait([other for other in others if not other.cancel()])
 
 
-def _pool(n_jobs: int) -> ThreadPoolExecutor:
-    """Return the pool of so many threads, which are started as they are needed."""
-    if n_jobs not in _pools:
-        _pools[n_jobs] = ThreadPoolExecutor(n_jobs, thread_name_prefix="atomstream rows")
-    return _pools[n_jobs]
+def _n_threads(work: int) -> int:
+    """Return how many threads so much work may use."""
+    n_jobs = getattr(_here, "n_jobs", None)
+    if n_jobs is not None:
+        return n_jobs
+    return one_blas_thread.n_before if work >= WORTH else 1
 
 
-def _work(function: Callable[[slice], None], block: slice) -> None:
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Return the pool that helps to be so many threads, which are started as they are needed."""
+    if n_threads not in _pools:
+        _pools[n_threads] = ThreadPoolExecutor(n_threads - 1, thread_name_prefix="atomstream rows")
+    return _pools[n_threads]
+
+
+def _work(left: deque[Callable[[], object]]) -> None:
     # A pool that waits for its own threads would wait forever.
     _here.works = True
-    function(block)
+    try:
+        while True:
+            try:
+                task = left.popleft()
+            except IndexError:
+                return
+            task()
+    finally:
+        left.clear()  # nobody begins what is left when one fails, or at an interrupt
+        _here.works = False
 
 
 class _OneBlasThread:
     """Hold BLAS at one thread: sums have the same bits, and other threads get their share.
 
     Holders may nest and overlap; the last one to leave restores the number of threads.
+
+    Attributes
+    ----------
+    n_before : int
+        How many threads BLAS had, but no more than there are cores.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._holders = 0
         self._before: list[tuple[Any, int]] = []
+        self.n_before = 1
 
     def __enter__(self) -> None:
         with self._lock:
             self._holders += 1
             try:
-                for library in _blas() if self._holders == 1 else ():
-                    if (n_threads := library.get_num_threads()) != 1:
+                if self._holders > 1:
+                    return
+                self.n_before = _n_cores()
+                for library in _blas():
+                    n_threads = library.get_num_threads()
+                    self.n_before = min(self.n_before, n_threads)
+                    if n_threads != 1:
                         self._before.append((library, n_threads))
                         library.set_num_threads(1)
             except BaseException:  # an interrupt: nobody will leave
@@ -100,6 +169,12 @@ class _OneBlasThread:
 
 
 one_blas_thread = _OneBlasThread()
+
+
+@lru_cache(maxsize=1)
+def _n_cores() -> int:
+    """Return how many cores the process may use."""
+    return int(cpu_count())
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import stacked
+from atomstream.base import stacked, threads
 from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Job, RowRanges, ShardCursor, Span
 from atomstream.cluster.shards import Shard, Shards
@@ -76,7 +76,8 @@ def learn_slot(sent: bytes, slot: Slot) -> Payload:
     began = perf_counter()
     learner = pickle.loads(sent)
     opened = perf_counter()
-    with Reading(slot.hand, slot.batch).named() as reading:
+    # Each worker is one of many.
+    with threads(1), Reading(slot.hand, slot.batch).named() as reading:
         if slot.how is None:
             part = learner.learn_alone(iter(reading), horizon=slot.horizon)
         else:

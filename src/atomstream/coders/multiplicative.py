@@ -39,8 +39,6 @@ class Multiplicative(Coder):
         Rounds that a row may take before it is left, or handed to the Newton steps.
     max_newton : int, default=300
         Newton steps that a row may take.
-    n_jobs : int, default=1
-        Threads over blocks of rows.
     tol : float, {"log", "root"} or callable, optional
         As of every `Coder`.
 
@@ -51,7 +49,6 @@ class Multiplicative(Coder):
 
     max_rounds: int = 20
     max_newton: int = 300
-    n_jobs: int = 1
     tol: Any = None
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
@@ -105,7 +102,7 @@ class Multiplicative(Coder):
                 residual[rows][certified] = 0
             codes[rows] = found
 
-        over_rows(code, len(codes), self.n_jobs)
+        over_rows(code, len(codes), 10 * atoms.size)  # five rounds of two products
         return Codes(codes, residual)
 
 

@@ -30,8 +30,6 @@ class ProjectedGradient(Coder):
     momentum : bool, default=True
         Nesterov's extrapolation, restarted per row when it points uphill; without it Algorithm 2 of
         the paper.
-    n_jobs : int, default=1
-        Threads over blocks of rows.
     tol : float, {"log", "root"} or callable, optional
         As of every `Coder`.
 
@@ -45,7 +43,6 @@ class ProjectedGradient(Coder):
 
     max_iter: int = 10_000
     momentum: bool = True
-    n_jobs: int = 1
     tol: Any = None
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
@@ -79,7 +76,7 @@ class ProjectedGradient(Coder):
 
             return solve
 
-        return code_by_blocks(make, batch, dictionary, np.float64, start, self.n_jobs)
+        return code_by_blocks(make, batch, dictionary, np.float64, start)
 
     def _descend(
         self, problem: _Quadratic, codes: NDArray, accuracy: Accuracy

@@ -21,7 +21,6 @@ def pursue(
     most: int,
     *,
     mask: NDArray | None = None,
-    n_jobs: int = 1,
 ) -> NDArray:
     r"""Return signed codes that leave a squared error of at most ``goals``, made of few atoms.
 
@@ -42,8 +41,6 @@ def pursue(
     mask : ndarray of bool of shape (n_samples, n_features), optional
         True where an entry was observed; others do not count, whatever they hold. Without it all
         were.
-    n_jobs : int, default=1
-        Threads over blocks of rows.
 
     Returns
     -------
@@ -77,7 +74,7 @@ def pursue(
             part = codes[block][some]
             pursuit.pursue(part, samples[some], seen[some], products, atoms, aims[some], most)
 
-    over_rows(code, len(X), n_jobs)
+    over_rows(code, len(X), rows.size)
     return codes
 
 
@@ -97,8 +94,6 @@ class MatchingPursuit(Coder):
         Whether the remainder is computed anew after each atom. If not, the atoms are those whose
         products with the sample are largest (hard thresholding), which costs less and finds worse
         codes.
-    n_jobs : int, default=1
-        Threads over blocks of rows.
     tol : float, {"log", "root"} or callable, optional
         As of every `Coder`.
 
@@ -109,7 +104,6 @@ class MatchingPursuit(Coder):
     """
 
     renewed: bool = True
-    n_jobs: int = 1
     tol: Any = None
     needs: ClassVar[Needs] = {"loss": ("quadratic",), "codes": ("most_nonzero",)}
 
@@ -140,7 +134,7 @@ class MatchingPursuit(Coder):
                 worse = _values(codes[block], linear, gram) > _values(before, linear, gram)
                 codes[block][worse] = before[worse]
 
-        over_rows(code, len(codes), self.n_jobs)
+        over_rows(code, len(codes), products.size)
         return Codes(codes, np.zeros(len(codes)))
 
 

@@ -57,8 +57,6 @@ class ActiveSet(Coder):
     max_rounds : int, default=1000
         Rounds of picks and Newton steps that a row may take, and single entries that may become
         free; of pivots at most 100.
-    n_jobs : int, default=1
-        Threads over blocks of rows.
     tol : float, {"log", "root"} or callable, optional
         As of every `Coder`.
 
@@ -71,7 +69,6 @@ class ActiveSet(Coder):
 
     n_sweeps: int = 200
     max_rounds: int = 1000
-    n_jobs: int = 1
     tol: Any = None
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
@@ -97,7 +94,7 @@ class ActiveSet(Coder):
         make = partial(kind, penalty, form, accuracy, limits)
         # The kernel of the simplex takes one Gram matrix for all of its rows.
         each = None if form[5] else partial(_on_own_intervals, penalty, form, accuracy, limits)
-        return code_by_blocks(make, batch, dictionary, dtype, start, self.n_jobs, each)
+        return code_by_blocks(make, batch, dictionary, dtype, start, each)
 
 
 def code_by_blocks(
@@ -106,7 +103,6 @@ def code_by_blocks(
     dictionary: Dictionary,
     dtype: DTypeLike,
     start: NDArray | None,
-    n_jobs: int,
     solve_each: SolveEach | None = None,
 ) -> Codes:
     """Solve for blocks of rows on threads, with products computed in ``dtype``.
@@ -144,7 +140,7 @@ def code_by_blocks(
                 begun, linear[rows], energy[rows]
             )
 
-    over_rows(code, len(codes), n_jobs)
+    over_rows(code, len(codes), codes.shape[1] * sum(dictionary.shape))
     return Codes(codes, residual)
 
 

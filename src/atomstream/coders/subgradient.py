@@ -44,8 +44,6 @@ class ProjectedSubgradient(Coder):
     max_iter : int, default=200
         Steps that a row may take. Exact codes are those of `Multiplicative`; where it does not know
         the loss, they are finished by Newton steps.
-    n_jobs : int, default=1
-        Threads over blocks of rows.
     tol : float, {"log", "root"} or callable, optional
         As of every `Coder`.
 
@@ -57,7 +55,6 @@ class ProjectedSubgradient(Coder):
 
     rule: str = "auto"
     max_iter: int = 200
-    n_jobs: int = 1
     tol: Any = None
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"codes": ("rowwise", "convex")}
@@ -85,9 +82,7 @@ class ProjectedSubgradient(Coder):
         enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))
         kinks = objective.loss.has_kinks
         if accuracy.violation == 0 and objective.loss.exponents and objective.codes.nonnegative:
-            return Multiplicative(n_jobs=self.n_jobs).encode(
-                batch, dictionary, objective, accuracy, start
-            )
+            return Multiplicative().encode(batch, dictionary, objective, accuracy, start)
         finish = accuracy.violation == 0 and objective.codes.polyhedral
         rule = self.rule if self.rule != "auto" else "polyak" if kinks else "armijo"
 
@@ -105,7 +100,7 @@ class ProjectedSubgradient(Coder):
                 )
             codes[rows], residual[rows] = found, promised
 
-        over_rows(code, len(codes), self.n_jobs)
+        over_rows(code, len(codes), atoms.size)
         return Codes(codes, residual)
 
     def _descend(

@@ -36,8 +36,6 @@ class Trimming(Coder):
         Reweightings.
     n_trims : int, default=10
         Fits after them, the last two to the entries within the threshold.
-    n_jobs : int, default=1
-        Threads over blocks of rows.
     tol : float, {"log", "root"} or callable, optional
         As of every `Coder`.
 
@@ -48,7 +46,6 @@ class Trimming(Coder):
 
     n_falls: int = 20
     n_trims: int = 10
-    n_jobs: int = 1
     tol: Any = None
     handles_mask: ClassVar[bool] = True
     needs: ClassVar[Needs] = {"loss": ("trims",), "codes": ("rowwise", "convex")}
@@ -69,7 +66,7 @@ class Trimming(Coder):
         loss: Any = objective.loss.at(dictionary)
         squared = replace(objective, loss=Squared())
         kind: Any = ActiveSet if objective.codes.polyhedral else ProjectedGradient
-        inner = kind(n_jobs=self.n_jobs)
+        inner = kind()
         X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
         rough, shape = accuracy.violation > ROUGH.violation, objective.codes.shape
         if shape is not None and shape.radius == np.inf and not shape.total:
@@ -110,7 +107,7 @@ class Trimming(Coder):
             seen = np.ones(rows.shape, bool) if mask is None else mask[block]
             encode(codes[block], rows, seen, atoms, tuple(map(float, form[:4])), limits)
 
-        over_rows(code, len(X), self.n_jobs)
+        over_rows(code, len(X), atoms.size)
         return codes.astype(X.dtype)
 
     def _reweighted(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import RandomSource, Samples, check_memory, generator, one_blas_thread
+from atomstream.base import RandomSource, Samples, check_memory, generator, threads
 from atomstream.base.fields import field_names
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation
@@ -291,6 +291,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         learner, settings = self._learner, self._settings()
         if not learner.is_current(settings):
             learner.assemble(self._make_algorithm(), settings)
+            learner.n_jobs = self.n_jobs
         return learner
 
     def _learn(
@@ -301,7 +302,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
     ) -> bool:
         """Run the loop over batches of ``n_rows``; return whether ``after`` a step it ended."""
         # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
-        with one_blas_thread:
+        with threads(self.n_jobs):
             if self._learner.clock.step == 0:
                 self._project_start()
                 batches = iter(batches)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Matrix, Samples, checked_numbers
+from atomstream.base import Matrix, Samples, checked_numbers, threads
 from atomstream.base.fields import Field, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
@@ -374,4 +374,5 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         algorithm, dictionary = self.algorithm_, self.state_.dictionary
         check_gap(gap)
         check_compatible(algorithm)
-        return encode_exactly(algorithm.coder, batch, dictionary, algorithm.objective, gap=gap)
+        with threads(self.n_jobs):
+            return encode_exactly(algorithm.coder, batch, dictionary, algorithm.objective, gap=gap)

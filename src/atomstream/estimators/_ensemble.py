@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.base import RowDraws, one_blas_thread, stacked
+from atomstream.base import RowDraws, share_out, stacked
 from atomstream.base.fields import array, count, each, part
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
@@ -180,16 +179,10 @@ class Ensemble:
         """Give every replicate, with its number, to a task; if one raises, all are as before."""
         jobs = [job for replicates in self.learners for job in enumerate(replicates)]
         jobs.sort(key=lambda job: self.draws.first_alike(job[0]))
-        with ExitStack() as stack, one_blas_thread:
+        with ExitStack() as stack:
             for _, learner in jobs:
                 stack.enter_context(Transaction(learner))
-            if n_threads == 1:
-                for job in jobs:
-                    task(*job)
-            else:
-                with ThreadPoolExecutor(n_threads) as pool:
-                    # Taken as a list, so that what a replicate raises is raised here.
-                    list(pool.map(lambda job: task(*job), jobs))
+            share_out([partial(task, *job) for job in jobs], n_threads)
 
     def of_rank(self, index: int) -> Ensemble:
         """Return the replicates of one rank as an ensemble of their own."""

@@ -48,7 +48,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         codes = registry.resolve("codes", self.codes, sets | {"auto": lambda: bounded}, "prox")
         codes = registry.with_elastic_net(codes, self.alpha, self.ridge)
         atoms = registry.resolve("atoms", self.atoms, sets | {"auto": lambda: sized}, "prox")
-        coder = registry.resolve_coder(self.coder, loss, codes, self.n_jobs, auto=updater.coder)
+        coder = registry.resolve_coder(self.coder, loss, codes, auto=updater.coder)
         objective = Objective(loss, codes, atoms)
         reseeding = Reseeding(updater.patience)
         explainer = explainer_for(updater, objective)

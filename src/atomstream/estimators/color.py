@@ -72,7 +72,8 @@ class ColorRestorer(Estimator):
     n_patches : int, default=20000
         Patches drawn for each material, at least 10.
     n_jobs : int, optional
-        Threads for coding; None is one, -1 all.
+        Threads; None takes as many as BLAS may use where a batch is large enough to gain,
+        -1 all.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

@@ -150,7 +150,7 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
         sets = {name: registry.SETS[name] for name in _parameters.CONVEX_CODES}
         part = registry.resolve("codes", self.codes, sets, "prox")
         codes = registry.with_elastic_net(part, self.alpha, self.ridge)
-        coder = registry.resolve_coder("auto", Squared(), codes, self.n_jobs)
+        coder = registry.resolve_coder("auto", Squared(), codes)
         objective, updater = Objective(Squared(), codes, Free()), HullUpdate(float(self.damping))
         parts = objective, coder, self._assign, updater, Whole()
         return RowWise(*parts, missing=bool(self.missing))

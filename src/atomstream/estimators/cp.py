@@ -191,7 +191,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
         """Return the parts that the parameters stand for."""
         codes = registry.with_elastic_net(self._codes_set(), self.alpha, self.ridge)
         sets = ModeSets(self._sets(self.__dict__.get("norm_", 1.0)))
-        coder = registry.resolve_coder(self.coder, Squared(), codes, self.n_jobs)
+        coder = registry.resolve_coder(self.coder, Squared(), codes)
         updater = registry.resolve("updater", self.updater, {"auto": LoadingSweep}, "bound")
         fixed, damping = self.fixed_components, float(self.damping)
         updater = registry.with_fields(

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from atomstream.base import Samples, check_count, check_number, checked_numbers
+from atomstream.base import Samples, check_count, check_number, checked_numbers, threads
 from atomstream.base.parameters import THREADS
 from atomstream.coders import Coder, Codes
 from atomstream.dictionaries import Dictionary, Rows
@@ -63,7 +63,8 @@ def sparse_encode(
     sparse_output : bool, default=False
         Return a CSR array.
     n_jobs : int, optional
-        Threads over blocks of rows; None is one, -1 all. The bits do not depend on it.
+        Threads; None takes as many as BLAS may use where there is enough to do, -1 all. The bits
+        do not depend on it.
 
     Returns
     -------
@@ -109,9 +110,10 @@ def sparse_encode(
         )
     penalty = with_elastic_net(_resolve_sign(sign, max_nonzero), alpha, ridge)
     objective = Objective(Squared(), codes=penalty, atoms=Free())
-    coder = resolve_coder("auto", objective.loss, penalty, n_jobs)
+    coder = resolve_coder("auto", objective.loss, penalty)
     begin = None if start is None else _check_start(start, (samples.shape[0], len(atoms)))
-    codes = encode_exactly(coder, Batch(samples), Rows(atoms), objective, begin, gap).values
+    with threads(n_jobs):
+        codes = encode_exactly(coder, Batch(samples), Rows(atoms), objective, begin, gap).values
     return sp.csr_array(codes) if sparse_output else codes
 
 

@@ -4,11 +4,10 @@ from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import track
+from atomstream.base import threads, track
 from atomstream.domains.images.pixels import (
     as_image,
     check_white,
@@ -54,7 +53,8 @@ class ImageDictionary(PatchLearning):
     batch_size : int, default=256
         Patches per step.
     n_jobs : int, optional
-        Threads for coding; None is one, -1 all.
+        Threads; None takes as many as BLAS may use where a batch is large enough to gain,
+        -1 all.
     alpha : float, default=0.02
         Strength of the l1 penalty on the codes, while learning and in `reconstruct`.
     random_state : int, Generator, RandomState or None, default=None
@@ -176,8 +176,8 @@ class ImageDictionary(PatchLearning):
         atoms = self.learner_.components_
         if adapt:
             atoms = self._adapted(image, self._noise_alpha(image, noise))
-        n_jobs, centred = effective_n_jobs(self.n_jobs), not self.nonnegative
-        return denoise_image(image, atoms, noise, self.patch_size, centred=centred, n_jobs=n_jobs)
+        with threads(self.n_jobs):
+            return denoise_image(image, atoms, noise, self.patch_size, centred=not self.nonnegative)
 
     def inpaint(self, image: ArrayLike, missing: object = None, *, adapt: bool = True) -> NDArray:
         """Return an image whose missing pixels are filled in by the dictionary.
@@ -215,13 +215,14 @@ class ImageDictionary(PatchLearning):
         unit: NDArray = image.reshape(observed.shape).astype(dtype)
         filled = fill(unit / unit.dtype.type(white(image)), observed)
         self._validated(filled.reshape(image.shape))
-        known, n_jobs = filled.copy(), effective_n_jobs(self.n_jobs)
+        known = filled.copy()
         for stride in HOLES_STRIDES if adapt else HOLES_STRIDES[-1:]:
             start = filled.reshape(image.shape)
             atoms = self._adapted(start, HOLES_ALPHA) if adapt else self.learner_.components_
             size, step = self.patch_size, min(stride, self.patch_size)
             # Each round learns from what the last one filled in, the last round at every pixel.
-            made = complete_image(start, observed, atoms, size, stride=step, n_jobs=n_jobs)
+            with threads(self.n_jobs):
+                made = complete_image(start, observed, atoms, size, stride=step)
             filled = np.where(observed, known, made.reshape(observed.shape))
         made = of_type(filled.reshape(image.shape), image)
         return np.where(observed.reshape(image.shape), image, made)

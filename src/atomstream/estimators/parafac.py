@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Samples, check_count, generator, one_blas_thread
+from atomstream.base import Samples, check_count, generator, threads
 from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators._validation import check_X
@@ -132,7 +132,7 @@ def polish(model: Any, slices: Slices, n_sweeps: int | None, deadline: float) ->
     """
     batch, before = slices.stored(model) if n_sweeps != 0 else None, np.inf
     light = None if batch is None else _light(model, batch)
-    with one_blas_thread:
+    with threads(model.n_jobs):
         for _ in range(MAX_SWEEPS if n_sweeps is None else n_sweeps):
             if time.monotonic() >= deadline:
                 break

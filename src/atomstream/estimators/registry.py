@@ -9,7 +9,6 @@ from inspect import signature
 from numbers import Real
 from typing import Any, TypeAlias
 
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from atomstream import coders, losses, schedules
@@ -259,22 +258,18 @@ def resolve_coder(
     choice: CoderChoice,
     loss: losses.Loss,
     penalty: Penalty,
-    n_jobs: int | None,
     *,
     auto: coders.Coder | None = None,
 ) -> coders.Coder:
-    """Return the coder that a name stands for, on ``n_jobs`` threads, or the part given.
+    """Return the coder that a name stands for, or the part given.
 
     "auto" is ``auto``, or where that is None the fastest coder for the loss and the set.
     """
     part = resolve("coder", choice, CODERS, "encode")
-    named = isinstance(choice, str) or isinstance(part, coders.Auto)
     if isinstance(part, coders.Auto):
         fastest = part.chosen(loss, penalty) if auto is None else auto
         # The coder itself stands in the algorithm: "auto" is only how it was chosen.
         part = with_fields(fastest, tol=("tol", part.tol))
-    if named and "n_jobs" in _field_names(part):
-        part = replace(part, n_jobs=effective_n_jobs(n_jobs))
     return part
 
 

@@ -102,7 +102,6 @@ class Alternation:
         Atoms that stay.
     held : ndarray of bool of shape (n_features, n_components), optional
         Entries of the atoms that stay.
-    n_jobs : int
 
     References
     ----------
@@ -116,7 +115,6 @@ class Alternation:
         X: NDArray | sp.csr_array,
         weights: NDArray,
         still: NDArray,
-        n_jobs: int,
         shares: NDArray | None = None,
         held: NDArray | None = None,
     ) -> None:
@@ -131,7 +129,7 @@ class Alternation:
             rows.data = rows.data * shares[where]
             columns = sp.csr_array((sp.diags_array(weights) @ rows).T)
         self._rows, self._columns = rows, columns
-        self._still, self._n_jobs, self._moving = still, n_jobs, np.zeros((1, len(still)), bool)
+        self._still, self._moving = still, np.zeros((1, len(still)), bool)
         self._held = still[None] if held is None else still | held
         self.mass = float(columns.sum())
 
@@ -150,7 +148,7 @@ class Alternation:
             sums, stay = (each if len(each) == 1 else each[rows] for each in (totals, still))
             sweep(codes[rows], stored, atoms, sums, stay, fitted[places[0] : places[-1]])
 
-        over_rows(part, len(codes), self._n_jobs)
+        over_rows(part, len(codes), atoms.size)
         return fitted
 
     def swept(self, found: Factors) -> tuple[Factors, float]:
@@ -209,12 +207,12 @@ def coordinate_rounds(
     codes = [algorithm.explain(batch, state.dictionary, options)[0].values for batch in batches]
     every = np.concatenate(codes).astype(np.float64)
     cuts = np.cumsum([len(part) for part in codes])[:-1]
-    whole, n_jobs = joined(batches), getattr(algorithm.coder, "n_jobs", 1)
+    whole = joined(batches)
     weights = whole.row_weights
     seen = weights > 0
     shares = None if whole.mask is None else whole.mask[seen].astype(float)
     held = _held(algorithm.updater, given.shape)
-    alternation = Alternation(whole.X[seen], weights[seen], still, n_jobs, shares, held)
+    alternation = Alternation(whole.X[seen], weights[seen], still, shares, held)
     loads = given.T.astype(np.float64)
     if held is not None:
         loads[held] = 0

@@ -95,8 +95,7 @@ def _least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:
         batch = Batch(batch.complete(means), batch.weights)
     # Strengths of penalties are in units of the loss that was asked for, not of the squared one.
     codes, atoms = weakened(algorithm.objective.codes, 0.0), algorithm.objective.atoms
-    n_jobs = getattr(algorithm.coder, "n_jobs", 1)
-    coder = ActiveSet(n_jobs=n_jobs) if codes.polyhedral else ProjectedGradient(n_jobs=n_jobs)
+    coder = ActiveSet() if codes.polyhedral else ProjectedGradient()
     squared = Algorithm(Objective(Squared(), codes, atoms), coder, BlockCoordinate())
     memory = squared.statistics.start(*start.shape, squared.objective.loss)
     state = State(start, memory, Usage(start.shape[0]))

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from atomstream.base import one_blas_thread
+from atomstream.base import threads
 from atomstream.base.fields import check_fields, count, each, field_names, number, part
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop.explaining import CodingOptions
@@ -69,6 +69,8 @@ class Learner:
         Those over all rows of a stream; absent where none has begun since the last step.
     algorithm : Algorithm
         The parts that learn, as long as `is_current`.
+    n_jobs : int or None
+        Threads that learning may use, as of `atomstream.base.threads`.
     """
 
     clock: Clock
@@ -83,6 +85,7 @@ class Learner:
     n_iter: int = 0
     batch_objective: float = np.nan
     algorithm: Any
+    n_jobs: int | None = None
     _settings: list[Any] | None = None
 
     def __init__(self, clock: Clock, rng: np.random.Generator) -> None:
@@ -145,7 +148,7 @@ class Learner:
         if blocks and joint and not isinstance(loss, Entrywise):
             from atomstream.loop.one_atom import keep_one_atom
 
-            with one_blas_thread:
+            with threads(self.n_jobs):
                 keep_one_atom(blocks, self.state, self.algorithm, self.rng)
         if not blocks or not updater.descends_on_full_data:
             return 0
@@ -155,7 +158,7 @@ class Learner:
         n_rounds = 0
         by_coordinates = not limits and settles_by_coordinates(blocks, self.algorithm)
         road = coordinate_rounds if by_coordinates else rounds
-        with one_blas_thread:
+        with threads(self.n_jobs):
             if choose and any(block.has_entry_weights for block in blocks):
                 from atomstream.loop.short_runs import choose_start
 
@@ -174,7 +177,7 @@ class Learner:
 
         if "rounds" not in vars(self):
             self.rounds = StreamedRounds(self.state, self.algorithm)
-        with one_blas_thread:
+        with threads(self.n_jobs):
             progress: Progress = self.rounds.take(batch, self.state, self.algorithm)
         self._note(progress, None)
         return progress
@@ -186,7 +189,7 @@ class Learner:
         clock = copy(self.clock)
         clock.weight = 1.0  # as in `rounds`
         self.n_iter, self.batch_objective = self.n_iter + 1, self.rounds.objective
-        with one_blas_thread:
+        with threads(self.n_jobs):
             self.rounds.finish(self.state, self.algorithm, clock)
         return bool(self.rounds.settled)
 
@@ -241,7 +244,7 @@ class Learner:
             return False
 
         parts = self.state, self.algorithm.without_reseeding(), self.clock, self.rng
-        with one_blas_thread:
+        with threads(self.n_jobs):
             learn(batches, *parts, note, frozen=frozen)
         n_rows, state = self.clock.n_samples - first, None if frozen else self.state
         return SlotResult(n_rows, self.clock, state, whole, latest, objective)
@@ -255,7 +258,7 @@ class Learner:
         vars(self).pop("rounds", None)  # as in `learn`
         self.rng.integers(2**63)  # the seed of the round, which `next_seed` has told
         algorithm = self.algorithm
-        with one_blas_thread:
+        with threads(self.n_jobs):
             outcome = merged(algorithm, self.state, self.clock, results)
             self.clock, latest = outcome.clock, outcome.latest
             if np.isnan(outcome.objective):

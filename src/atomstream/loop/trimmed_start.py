@@ -96,11 +96,10 @@ EXACT = Accuracy(violation=1e-2)
 def _plain(algorithm: Algorithm) -> Algorithm:
     """Return the algorithm for the same sets under the squared loss."""
     objective = replace(algorithm.objective, loss=Squared())
-    n_jobs = getattr(algorithm.coder, "n_jobs", 1)
     kind: Any = ActiveSet if objective.codes.polyhedral else ProjectedGradient
     updater: Any = algorithm.updater
     descent = BlockCoordinate(updater.damping, updater.fixed)
-    return Algorithm(objective, kind(n_jobs=n_jobs), descent, Reseeding(descent.patience))
+    return Algorithm(objective, kind(), descent, Reseeding(descent.patience))
 
 
 def _learned(

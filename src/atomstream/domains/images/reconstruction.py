@@ -214,7 +214,7 @@ def add_means(rows: NDArray, means: NDArray) -> NDArray:
 
 
 def denoise_image(
-    image: NDArray, atoms: NDArray, noise: float, size: int, *, centred: bool, n_jobs: int
+    image: NDArray, atoms: NDArray, noise: float, size: int, *, centred: bool
 ) -> NDArray:
     """Return an image without its noise; patches lie at every pixel.
 
@@ -228,7 +228,6 @@ def denoise_image(
         Height and width of a patch.
     centred : bool
         Whether the means of the channels are taken off a patch before it is coded.
-    n_jobs : int
     """
     n_features = atoms.shape[1]
     # A patch is coded until its squared error is that of the noise, not further: the rest is noise.
@@ -240,7 +239,7 @@ def denoise_image(
         means = np.zeros((len(rows), 1, 1), rows.dtype)
         if centred:
             rows, means = split_means(rows, n_features // size**2)
-        codes = pursue(rows, atoms, goal, n_features // 2, n_jobs=n_jobs)
+        codes = pursue(rows, atoms, goal, n_features // 2)
         # The noise that is left in a patch grows with the number of its atoms.
         weights = 1 / (1 + np.count_nonzero(codes, axis=1))
         return add_means((codes @ atoms).astype(rows.dtype), means), weights
@@ -249,7 +248,7 @@ def denoise_image(
 
 
 def complete_image(
-    image: NDArray, observed: NDArray, atoms: NDArray, size: int, *, stride: int, n_jobs: int
+    image: NDArray, observed: NDArray, atoms: NDArray, size: int, *, stride: int
 ) -> NDArray:
     """Return an image whose patches are coded by their observed pixels.
 
@@ -262,7 +261,7 @@ def complete_image(
         With holes filled roughly.
     observed : ndarray of bool of shape (height, width, n_channels)
     atoms : ndarray of shape (n_components, n_features)
-    size, stride, n_jobs : int
+    size, stride : int
     """
     n_channels = observed.shape[2]
     # One flat atom per channel takes up what the mean of the observed pixels misses of the true
@@ -280,7 +279,7 @@ def complete_image(
         means = means.astype(rows.dtype)
         mask = seen.reshape(rows.shape)
         centred, goals = (apart - means).reshape(rows.shape), mask.sum(axis=1) * HOLES_ERROR**2
-        codes = pursue(centred, atoms, goals, size**2 // 4, mask=mask, n_jobs=n_jobs)
+        codes = pursue(centred, atoms, goals, size**2 // 4, mask=mask)
         done = add_means((codes @ atoms).astype(rows.dtype), means)
         return done, mask.mean(axis=1) * (n_seen.min(axis=(1, 2)) > 0)
 
