@@ -10,6 +10,7 @@ import os
 
 os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
+import contextlib
 import statistics
 import sys
 import time
@@ -19,12 +20,15 @@ import contenders
 import numpy as np
 from benchmark_records import save
 from sklearn.decomposition import MiniBatchDictionaryLearning, MiniBatchNMF
+from threadpoolctl import threadpool_limits
 from workload import N_ATOMS, held_out_error, patches, start
 
 from atomstream import OnlineDictionaryLearning, OnlineNMF
+from atomstream.coders import multiplicative, quadratic
 from atomstream.penalties import TopK
 
 TURNS, STEPS = 5, 200
+NAMES = {1: "one", 2: "two", None: "default"}  # numbers of threads
 
 
 def by_rows(model, rows):
@@ -66,26 +70,57 @@ def rows():
 
 
 def threads():
-    """Return wall-clock seconds of a pass with one and two threads: 144 features, 100 atoms."""
+    """Return seconds of a pass and of coding with one and two threads, and by the default.
+
+    144 features, 100 atoms. ``serial`` is the share of a pass on one thread in which no blocks of
+    rows are coded; by it ``predicted`` says how much faster more cores would be (Amdahl).
+    """
     rng, found = np.random.default_rng(0), {}
     X = (rng.random((30_000, 10)) ** 4 @ rng.random((10, 144))).astype(np.float32)
     X += 0.1 * rng.random(X.shape, dtype=np.float32)
-    for size in (256, 1_024):
-        settings = {"batch_size": size, "n_epochs": 1, "random_state": 0}
-        times, atoms = {1: [], 2: []}, {}
+    for size, loss in [(256, "squared"), (1_024, "squared"), (256, "kl"), (1_024, "kl")]:
+        settings = {"batch_size": size, "n_epochs": 1, "random_state": 0, "loss": loss}
+        times, coding, atoms, inside = ({1: [], 2: [], None: []} for _ in range(4))
         for _ in range(TURNS):
             for n_jobs, spent in times.items():
                 model = OnlineNMF(100, n_jobs=n_jobs, **settings)
-                began = time.perf_counter()
-                atoms[n_jobs] = model.fit(X).components_
-                spent.append(time.perf_counter() - began)
-        same = np.array_equal(atoms[1], atoms[2])
-        found[f"batches of {size}"] = {
-            "one": min(times[1]),
-            "two": min(times[2]),
-            "same bits": same,
+                with watched([quadratic, multiplicative]) as blocks, threadpool_limits(2, "blas"):
+                    began = time.perf_counter()
+                    atoms[n_jobs] = model.fit(X).components_
+                    spent.append(time.perf_counter() - began)
+                inside[n_jobs].append(sum(blocks))
+                with threadpool_limits(2, "blas"):
+                    began = time.perf_counter()
+                    model.transform(X[:3_000])
+                    coding[n_jobs].append(time.perf_counter() - began)
+        serial = 1 - min(inside[1]) / min(times[1])
+        found[f"{loss}, batches of {size}"] = {
+            **{NAMES[n]: min(spent) for n, spent in times.items()},
+            "coding": {NAMES[n]: min(spent) for n, spent in coding.items()},
+            "serial": serial,
+            "predicted": {n: 1 / (serial + (1 - serial) / n) for n in (2, 4, 8, 16)},
+            "same bits": all(np.array_equal(atoms[1], other) for other in atoms.values()),
         }
     return found
+
+
+@contextlib.contextmanager
+def watched(modules):
+    """Yield a list that gets the seconds of each call of ``over_rows`` from these modules."""
+    seconds, shared = [], modules[0].over_rows
+
+    def timed(*arguments):
+        began = time.perf_counter()
+        shared(*arguments)
+        seconds.append(time.perf_counter() - began)
+
+    for module in modules:
+        module.over_rows = timed
+    try:
+        yield seconds
+    finally:
+        for module in modules:
+            module.over_rows = shared
 
 
 def sparse_rows(n_rows, n_atoms):

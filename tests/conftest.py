@@ -195,3 +195,9 @@ def _interpreted():
                 if hasattr(value, "py_func"):
                     patch.setattr(module, name, value.py_func)
         yield
+
+
+@pytest.fixture
+def any_work(monkeypatch):
+    """Let the smallest work be worth other threads."""
+    monkeypatch.setattr("atomstream.base.machine.WORTH", 0)

@@ -12,6 +12,7 @@ from atomstream.base import machine, over_rows, threads
 
 @pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 65, 256, 257, 1000, 5000])
 @pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.usefixtures("any_work")
 def test_every_row_is_covered_once_by_the_same_blocks(n_rows, n_jobs):
     times, blocks = np.zeros(n_rows, int), []
 
@@ -28,6 +29,7 @@ def test_every_row_is_covered_once_by_the_same_blocks(n_rows, n_jobs):
     assert sorted(blocks) == alone
 
 
+@pytest.mark.usefixtures("any_work")
 def test_a_small_batch_is_shared_and_threads_are_kept():
     names, both = [], threading.Barrier(2)
 
@@ -41,6 +43,7 @@ def test_a_small_batch_is_shared_and_threads_are_kept():
     assert len(set(names)) == 2
 
 
+@pytest.mark.usefixtures("any_work")
 def test_a_failure_is_raised_and_the_pool_goes_on():
     def fail(block):
         raise KeyError(block.start)
@@ -53,6 +56,7 @@ def test_a_failure_is_raised_and_the_pool_goes_on():
     assert rows.all()
 
 
+@pytest.mark.usefixtures("any_work")
 def test_calls_from_within_do_not_wait_for_their_own_pool():
     rows = np.zeros(1000)
 
@@ -91,6 +95,7 @@ def test_without_a_number_large_work_takes_the_threads_of_blas_and_small_work_on
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.2])
+@pytest.mark.usefixtures("any_work")
 def test_learning_has_the_same_bits_for_any_number_of_threads(alpha):
     X = np.random.default_rng(0).random((700, 30))
     atoms = [

@@ -207,6 +207,7 @@ def test_an_interrupt_does_not_wait_for_the_compiler(compiler):
     assert not compiling()
 
 
+@pytest.mark.usefixtures("any_work")
 def test_blocks_that_wait_are_not_begun_after_an_error():
     begun = []
 

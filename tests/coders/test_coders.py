@@ -588,6 +588,7 @@ def test_sparse_rows_are_coded_as_dense_ones(penalty):
 
 
 @pytest.mark.parametrize("penalty", [Nonnegative(), Free(l1=0.1), Simplex()], ids=repr)
+@pytest.mark.usefixtures("any_work")
 def test_the_same_bits_for_any_number_of_threads(penalty):
     rng = np.random.default_rng(7)
     X, atoms = rng.random((1500, 40)).astype(np.float32), rng.random((25, 40)).astype(np.float32)

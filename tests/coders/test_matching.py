@@ -146,6 +146,7 @@ def test_a_better_start_is_kept():
     assert_array_equal(encode(X, atoms, TopK(2), start=start), start)
 
 
+@pytest.mark.usefixtures("any_work")
 def test_same_bits_for_any_number_of_threads():
     rng = np.random.default_rng(3)
     X, atoms = rng.standard_normal((700, 20)), rng.standard_normal((50, 20))

@@ -79,6 +79,7 @@ def test_known_codes_are_a_start_and_not_more(kind):
     )
 
 
+@pytest.mark.usefixtures("any_work")
 def test_threads_do_not_change_the_bits():
     many = np.tile(X, (20, 1))
     assert_array_equal(sparse_encode(many, ATOMS, n_jobs=2), sparse_encode(many, ATOMS))

@@ -199,6 +199,7 @@ def test_rows_without_any_entry_are_coded_to_zero_and_weigh_nothing(name):
 
 @pytest.mark.cover(2)
 @pytest.mark.slow
+@pytest.mark.usefixtures("any_work")
 def test_law_5_a_code_does_not_depend_on_its_companions_when_entries_are_missing(name):
     X = data()
     model = make(name).fit(X)

@@ -12,8 +12,8 @@ from typing import Any
 
 from joblib import cpu_count, effective_n_jobs
 
-BLOCK_ROWS, MIN_BLOCK_ROWS = 256, 64  # rows of a block, and of those that a small batch is cut into
-MIN_BLOCKS = 4  # into so many at least, where there are rows enough
+BLOCK_ROWS, MIN_BLOCK_ROWS = 256, 128  # rows of a block, and of one of a small batch
+MIN_BLOCKS = 8  # that rows are cut into, where there are enough of them
 WORTH = 1 << 21  # multiplications, half a millisecond: less is done before other threads are awake
 _pools: dict[int, ThreadPoolExecutor] = {}  # of each number of threads, kept for the next call
 _here = local()  # whether this thread works for a pool
@@ -23,15 +23,15 @@ if hasattr(os, "register_at_fork"):  # threads do not live on in a child
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
-    """Let what is done within use so many threads, and hold BLAS at one.
+    """Let what is done within use so many threads where it gains, and hold BLAS at one.
 
     Two pools of threads that take turns wait for each other.
 
     Parameters
     ----------
     n_jobs : int or None
-        As joblib counts; -1 stands for all cores. None is what the code around allows, and where
-        nothing does as many as BLAS had, for work that is worth it.
+        As joblib counts; -1 stands for all cores. None is what the code around says, and where
+        that says nothing, as many as BLAS had.
     """
     around = getattr(_here, "n_jobs", None)
     _here.n_jobs = around if n_jobs is None else effective_n_jobs(n_jobs)
@@ -95,9 +95,8 @@ def share_out(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
 def _n_threads(work: int) -> int:
     """Return how many threads so much work may use."""
     n_jobs = getattr(_here, "n_jobs", None)
-    if n_jobs is not None:
-        return n_jobs
-    return one_blas_thread.n_before if work >= WORTH else 1
+    most = one_blas_thread.n_before if n_jobs is None else n_jobs
+    return most if work >= WORTH else 1
 
 
 def _pool(n_threads: int) -> ThreadPoolExecutor:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import over_rows
@@ -102,7 +103,10 @@ class Multiplicative(Coder):
                 residual[rows][certified] = 0
             codes[rows] = found
 
-        over_rows(code, len(codes), 10 * atoms.size)  # five rounds of two products
+        # Newton steps, and rounds over stored entries, leave the interpreter's lock to others; the
+        # many small steps of dense rounds do not.
+        alone = not precise and not sp.issparse(batch.X)
+        over_rows(code, len(codes), 0 if alone else len(atoms) * (batch.X.size // len(codes)))
         return Codes(codes, residual)
 
 

@@ -65,7 +65,7 @@ SHARED: Table = {
     "init": parameter("The starting dictionary.", one_of(*STARTS), ARRAYS),
     "fixed_components": parameter("Which rows of init are kept as they are.", whole(0), ARRAYS),
     "missing": parameter("Treat NaN as missing entries.", FLAG),
-    "n_jobs": parameter("Threads; -1 takes all.", THREADS, NONE),
+    "n_jobs": parameter("The most threads; -1 takes all.", THREADS, NONE),
     "max_time": parameter("Seconds after which learning ends.", AMOUNT, NONE),
     "random_state": parameter("Random seed.", SOURCE, NONE),
     "loss": parameter(

@@ -72,8 +72,7 @@ class ColorRestorer(Estimator):
     n_patches : int, default=20000
         Patches drawn for each material, at least 10.
     n_jobs : int, optional
-        Threads; None takes as many as BLAS may use where a batch is large enough to gain,
-        -1 all.
+        The most threads; None takes as many as BLAS may use, -1 all cores. Small batches take one.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

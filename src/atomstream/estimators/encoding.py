@@ -63,8 +63,8 @@ def sparse_encode(
     sparse_output : bool, default=False
         Return a CSR array.
     n_jobs : int, optional
-        Threads; None takes as many as BLAS may use where there is enough to do, -1 all. The bits
-        do not depend on it.
+        The most threads; None takes as many as BLAS may use, -1 all cores. The bits do not depend
+        on it.
 
     Returns
     -------

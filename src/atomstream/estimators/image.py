@@ -53,8 +53,7 @@ class ImageDictionary(PatchLearning):
     batch_size : int, default=256
         Patches per step.
     n_jobs : int, optional
-        Threads; None takes as many as BLAS may use where a batch is large enough to gain,
-        -1 all.
+        The most threads; None takes as many as BLAS may use, -1 all cores. Small batches take one.
     alpha : float, default=0.02
         Strength of the l1 penalty on the codes, while learning and in `reconstruct`.
     random_state : int, Generator, RandomState or None, default=None

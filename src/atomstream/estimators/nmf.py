@@ -98,8 +98,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     n_jobs : int, optional
-        Threads; None takes as many as BLAS may use where a batch is large enough to gain,
-        -1 all.
+        The most threads; None takes as many as BLAS may use, -1 all cores. Small batches take one.
     max_time : float, optional
         Seconds after which learning ends, at the end of a step.
     random_state : int, Generator, RandomState or None, default=None
