@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from atomstream._kernels.certificate import duality_gap, largest_violation, minimiser
+from atomstream._kernels.certificate import largest_violation, minimiser
 from atomstream._kernels.compile import inlined, kernel
 from atomstream._kernels.support import fresh_gradient, noise, scales
 
@@ -10,22 +10,24 @@ FIRST_SHARE = 0.01  # picks from nothing end at this part of their first gain
 
 
 @kernel
-def encode(codes, residual, samples, problem, violation, limits):  # type: ignore[no-untyped-def]
+def encode(codes, swept, samples, problem, violation, limits):  # type: ignore[no-untyped-def]
     """Sweep until violations of the optimality conditions are small; see `active_set.encode`.
 
     Parameters
     ----------
     codes : ndarray of shape (n_samples, n_components)
         Starting codes inside the bounds; overwritten. All arrays are float64.
-    residual : ndarray of shape (n_samples,)
-        Receives the certified duality gaps; infinity where the sweeps were too few.
-    samples, problem
+    swept : ndarray of bool of shape (n_samples,)
+        Receives whether the sweeps were enough.
+    samples : (linear, energy)
         As in `active_set.encode`.
+    problem : (gram, penalty)
+        As there.
     violation : float
         A row is left as soon as its largest violation is at most this.
     limits : (n_sweeps, rounding)
     """
-    (linear, energy), (gram, penalty, bound) = samples, problem
+    (linear, energy), (gram, penalty) = samples, problem
     r = len(gram)
     gradient, working = np.empty(r), np.empty(r, np.int64)
     work = (np.empty(r), gradient, gradient, working)
@@ -34,11 +36,10 @@ def encode(codes, residual, samples, problem, violation, limits):  # type: ignor
         h, sample = codes[i], (linear[i], energy[i], limits[1])
         if energy[i] == 0 and penalty[2] <= 0 <= penalty[3]:
             h[:] = 0.0
-            residual[i] = 0.0
+            swept[i] = True
             continue
         fresh_gradient(h, gradient, sample, model, work)
-        done = _sweep(h, gradient, sample, model, violation, limits[0], working)
-        residual[i] = duality_gap(h, gradient, sample, penalty, bound) if done else np.inf
+        swept[i] = _sweep(h, gradient, sample, model, violation, limits[0], working)
 
 
 @inlined

@@ -7,24 +7,34 @@ _by_sweeps, _by_edges, _by_faces = descent.encode, steepest.encode, active_set.e
 
 
 @kernel
-def by_sweeps(codes, residual, samples, problem, violation, limits):  # type: ignore[no-untyped-def]
+def by_sweeps(codes, swept, samples, problem, violation, limits):  # type: ignore[no-untyped-def]
     """Code each row as `descent.encode` does.
 
     Parameters
     ----------
-    codes, residual, samples, violation, limits
+    codes, swept, samples, violation, limits
         As there.
-    problem : (grams, penalty, bounds)
-        As there, but for a Gram matrix and a bound of each row.
+    problem : (grams, penalty)
+        As there, but for a Gram matrix of each row.
     """
+    (linear, energy), (grams, penalty) = samples, problem
     for i in range(len(codes)):
-        some, sample, one = _row(codes, residual, samples, problem, i)
-        _by_sweeps(some[0], some[1], sample, one, violation, limits)
+        row = slice(i, i + 1)
+        one = (linear[row], energy[row])
+        _by_sweeps(codes[row], swept[row], one, (grams[i], penalty), violation, limits)
 
 
 @kernel
 def by_edges(codes, residual, samples, problem, gap, limits):  # type: ignore[no-untyped-def]
-    """Code each row as `steepest.encode` does; see `by_sweeps`."""
+    """Code each row as `steepest.encode` does.
+
+    Parameters
+    ----------
+    codes, residual, samples, gap, limits
+        As there.
+    problem : (grams, penalty, bounds)
+        As there, but for a Gram matrix and a bound of each row.
+    """
     for i in range(len(codes)):
         some, sample, one = _row(codes, residual, samples, problem, i)
         _by_edges(some[0], some[1], sample, one, gap, limits)
@@ -32,7 +42,7 @@ def by_edges(codes, residual, samples, problem, gap, limits):  # type: ignore[no
 
 @kernel
 def by_faces(codes, residual, samples, problem, accuracy, limits):  # type: ignore[no-untyped-def]
-    """Code each row whose residual is not finite as `active_set.encode` does; see `by_sweeps`."""
+    """Code each row whose residual is not finite as `active_set.encode` does; see `by_edges`."""
     for i in range(len(codes)):
         if residual[i] < float("inf"):
             continue

@@ -22,9 +22,10 @@ class Codes(NamedTuple):
         For the squared loss the certified duality gap of each row, (objective - dual) / objective:
         no code has an objective lower than this part of the row's own. Objectives below 5e-5 of the
         squared length of the sample count as that. The gap is that of the float64 codes, before
-        they are rounded to the type of the data. For other losses no bound: the gain that the last
-        step of the coder promised, as a share of the objective. 0 where codes come from the walk of
-        convex factorization, which does not measure it.
+        they are rounded to the type of the data. It is infinite where codes are only to have small
+        violations, as while learning, and nothing was certified. For other losses no bound: the
+        gain that the last step of the coder promised, as a share of the objective. 0 where codes
+        come from the walk of convex factorization, which does not measure it.
     """
 
     values: NDArray

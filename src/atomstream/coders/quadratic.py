@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -203,41 +203,55 @@ def _on_own_intervals(
     """Return codes and gaps of rows with a Gram matrix each, as `_on_intervals` finds them."""
     from atomstream._kernels import own_gram
 
-    problem = (grams, form[:4], DualBound.of_each(grams, penalty))
     nearest = min(max(0.0, form[2]), form[3])
     codes = np.full_like(linear, nearest) if start is None else penalty.prox(start, 0.0)
-    residual, samples = np.full(len(codes), np.inf), (linear, energy)
+    swept, samples = np.zeros(len(codes), bool), (linear, energy)
     n_sweeps, max_rounds, rounding = limits
     if n_sweeps:
-        own_gram.by_sweeps(
-            codes, residual, samples, problem, accuracy.violation, (n_sweeps, rounding)
-        )
-    # Steepest edges free entries that rest at zero, not at another bound of a box.
-    elif all(bound == 0 or np.isinf(bound) for bound in form[2:4]):
-        tail = (problem, accuracy.gap, (max_rounds, rounding, 0.0))
-        own_gram.by_edges(codes, residual, samples, *tail)
-    if not (residual < np.inf).all():
-        own_gram.by_faces(codes, residual, samples, problem, tuple(accuracy), limits[1:])
+        tail = ((grams, form[:4]), accuracy.violation, (n_sweeps, rounding))
+        own_gram.by_sweeps(codes, swept, samples, *tail)
+    residual = np.where(swept, 0.0, np.inf)
+    if not swept.all():
+        problem = (grams, form[:4], DualBound.of_each(grams, penalty))
+        # Steepest edges free entries that rest at zero, not at another bound of a box.
+        if not n_sweeps and all(bound == 0 or np.isinf(bound) for bound in form[2:4]):
+            edges = (problem, accuracy.gap, (max_rounds, rounding, 0.0))
+            own_gram.by_edges(codes, residual, samples, *edges)
+        if not (residual < np.inf).all():
+            own_gram.by_faces(codes, residual, samples, problem, tuple(accuracy), limits[1:])
+    residual[swept] = np.inf
     return codes, residual
 
 
 def _on_intervals(
     penalty: Penalty, form: _Form, accuracy: Accuracy, limits: _Limits, gram: NDArray
 ) -> Solver:
-    # Kernels are compiled once more for arrays in another order.
-    problem = (np.ascontiguousarray(gram), form[:4], tuple(DualBound.of(gram, penalty)))
+    gram = np.ascontiguousarray(gram)  # kernels are compiled once more for arrays in another order
+    n_sweeps, max_rounds, rounding = limits
     nearest = min(max(0.0, form[2]), form[3])  # to zero
+
+    @cache
+    def problem() -> tuple[Any, ...]:
+        """Return what certifies codes, too."""
+        return gram, form[:4], tuple(DualBound.of(gram, penalty))
 
     def solve(start: NDArray | None, linear: NDArray, energy: NDArray) -> tuple[NDArray, NDArray]:
         """Return codes and gaps of a block of rows."""
         codes = np.full_like(linear, nearest) if start is None else penalty.prox(start, 0.0)
-        residual, samples = np.empty(len(codes)), (linear, energy)
-        _begin(codes, residual, samples, problem, accuracy, limits)
-        left = (~(residual < np.inf)).nonzero()[0]
+        residual, samples = np.full(len(codes), np.inf), (linear, energy)
+        swept = np.zeros(len(codes), bool)
+        if n_sweeps:
+            from atomstream._kernels import descent
+
+            loose = ((gram, form[:4]), accuracy.violation, (n_sweeps, rounding))
+            descent.encode(codes, swept, samples, *loose)
+        else:
+            _begin(codes, residual, samples, problem(), accuracy, (max_rounds, rounding))
+        left = np.flatnonzero(~(swept | (residual < np.inf)))
         if len(left):
             from atomstream._kernels.active_set import encode
 
-            tail = (problem, tuple(accuracy), limits[1:])
+            tail = (problem(), tuple(accuracy), limits[1:])
             _code_some(encode, left, codes, residual, samples, *tail)
         return codes, residual
 
@@ -250,21 +264,15 @@ def _begin(
     samples: _Samples,
     problem: tuple[Any, ...],
     accuracy: Accuracy,
-    limits: _Limits,
+    limits: tuple[int, float],
 ) -> None:
-    """Code in place by the way that suits the accuracy; gaps of rows left are not finite."""
-    # Which row goes where: loose codes are swept (`descent`). Exact ones of up to MAX_FREED_SINGLY
-    # atoms free single entries (`steepest`); those of more atoms, or in a box, are pivoted in
-    # blocks (`pivoting`), and rows in which that does not end free single entries after all. Codes
-    # in a box, and rows with many free ones of more than SOME atoms, do not: they go on to the
-    # caller, as does all that is left, and end in `active_set`. Codes on a simplex have `simplex`
-    # alone.
-    n_sweeps, max_rounds, rounding = limits
-    if n_sweeps:
-        from atomstream._kernels import descent
-
-        descent.encode(codes, residual, samples, problem, accuracy.violation, (n_sweeps, rounding))
-        return
+    """Code exactly in place; gaps of rows that are left are not finite."""
+    # Which row goes where: codes of up to MAX_FREED_SINGLY atoms free single entries (`steepest`);
+    # those of more atoms, or in a box, are pivoted in blocks (`pivoting`), and rows in which that
+    # does not end free single entries after all. Codes in a box, and rows with many free ones of
+    # more than SOME atoms, do not: they go on to the caller, as does all that is left, and end in
+    # `active_set`. Loose codes are swept (`descent`), those on a simplex have `simplex` alone.
+    max_rounds, rounding = limits
     one_by_one = all(bound == 0 or np.isinf(bound) for bound in problem[1][2:])
     stalled = np.arange(len(codes))
     if codes.shape[1] > MAX_FREED_SINGLY or not one_by_one:
