@@ -75,7 +75,7 @@ def test_no_sweep_raises_the_divergence_and_it_is_told_exactly(share, weighs):
     if weighs != "rows":
         shares = rng.random(X.shape) if weighs == "entries" else 1.0 * (rng.random(X.shape) < 0.8)
         X = np.where(shares > 0, X, 0)
-    descent = Alternation(X, weights[:, 0], np.zeros(4, bool), 1, shares).descend(begun(X, 4))
+    descent = Alternation(X, weights[:, 0], np.zeros(4, bool), shares).descend(begun(X, 4))
     weights = weights if shares is None else weights * shares
     last = np.inf
     for _ in range(60):
@@ -88,9 +88,9 @@ def test_no_sweep_raises_the_divergence_and_it_is_told_exactly(share, weighs):
 def test_weights_are_repetitions():
     X, times = planted(20), np.random.default_rng(3).integers(1, 4, 20)
     still, start = np.zeros(3, bool), begun(X, 3)
-    once = Alternation(X, times.astype(float), still, 1).descend(start)
+    once = Alternation(X, times.astype(float), still).descend(start)
     again = Factors(np.repeat(start.codes, times, axis=0), start.loads)
-    often = Alternation(np.repeat(X, times, axis=0), np.ones(times.sum()), still, 1).descend(again)
+    often = Alternation(np.repeat(X, times, axis=0), np.ones(times.sum()), still).descend(again)
     for _ in range(5):
         (one, value), (other, same) = next(once), next(often)
     assert value == pytest.approx(same, rel=1e-9)

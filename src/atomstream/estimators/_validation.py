@@ -312,9 +312,9 @@ def cut(
         for start in range(0, n_samples, size):
             rows: Any = slice(start, start + size) if order is None else order[start : start + size]
             kept = {name: None if part is None else part[rows] for name, part in known.items()}
-            # In an order of its own: `take` needs half the time of an index.
-            part = X[rows] if order is None or sp.issparse(X) else X.take(rows, axis=0)
-            yield make(part, **kept, position=epoch * n_samples + start)
+            # `take` gathers rows in half the time of an index.
+            some = X[rows] if order is None or type(X) is not np.ndarray else X.take(rows, axis=0)
+            yield make(some, **kept, position=epoch * n_samples + start)
 
 
 def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:

@@ -185,7 +185,7 @@ class _ByCoordinates(_Multiplicative):
         super()._begin()
         still, rows = np.zeros(len(self.atoms), bool), self.weights > 0
         shares = None if self.batch.mask is None else self.shares[rows]
-        descent = Alternation(self.X[rows], self.weights[rows], still, 1, shares)
+        descent = Alternation(self.X[rows], self.weights[rows], still, shares)
         self._sweeps = descent.descend(Factors(self.codes[rows], self.atoms.T.copy()))
 
     def go_on(self, n_rounds: int) -> None:
