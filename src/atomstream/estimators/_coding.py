@@ -53,6 +53,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     _several: ClassVar[bool] = False  # whether a sample may have several axes
 
     missing: bool = False  # where it is no parameter
+    n_jobs: int | None = None
     _learner: Learner
     n_features_in_: int
 
