@@ -5,8 +5,8 @@ cancer with two (ten folds, three divisions), 100 labels of the digits, texts of
 counts of words of 20 newsgroups. ``error`` is the squared error of the rows nobody learned from
 over that of scikit-learn's NMF of as many atoms, all coded exactly.
 
-``python benchmarks/labels.py words`` writes ``results/labels-words.json``: the same documents in two
-preparations, square roots of shares and tf-idf, with the settings of all methods chosen on a
+``python benchmarks/labels.py words`` writes ``results/labels-words.json``: the same documents in
+two preparations, square roots of shares and tf-idf, with the settings of all methods chosen on a
 quarter of the rows that they learn from, in three divisions.
 
 The weight of the labels was chosen on the first division of digits and of cancer (`TUNED`), and
