@@ -134,9 +134,12 @@ def sparse_rows(n_rows, n_atoms):
 
 
 def many():
-    """Return milliseconds a row of learning 32 of many atoms, signed and centred, float32."""
+    """Return milliseconds a row of learning 32 of many atoms, signed and centred, float32.
+
+    SPAMS codes by orthogonal matching pursuit, as ours does.
+    """
     cases = [(n_atoms, size, {}) for n_atoms in (1_024, 2_048) for size in (256, 2_048)]
-    cases += [(2_048, 2_048, {"atoms": "unit_sphere"}), (16_384, 2_048, {})]
+    cases += [(2_048, 2_048, {"atoms": "unit_sphere"}), (4_096, 2_048, {}), (16_384, 2_048, {})]
     found = {}
     for n_atoms, size, settings in cases:
         X = sparse_rows(max(8_192, n_atoms + 3 * size), n_atoms)
@@ -151,7 +154,21 @@ def many():
             times.append((time.process_time() - began) / size * 1e3)
         on = ", on the sphere" if settings else ""
         found[f"{n_atoms} atoms{on}, batches of {size}"] = min(times)
+        if size == 2_048 and not settings and n_atoms <= 4_096:
+            found[f"SPAMS, {n_atoms} atoms, batches of {size}"] = spams_row(X, n_atoms, size)
     return found
+
+
+def spams_row(X, n_atoms, size, n_iter=3):
+    """Return milliseconds a row of SPAMS's steps with 32 atoms a row."""
+    import spams
+
+    first = X[:n_atoms] / np.linalg.norm(X[:n_atoms], axis=1, keepdims=True)
+    data, first = np.asfortranarray(X.T), np.asfortranarray(first.T)
+    settings = {"mode": 3, "lambda1": 32, "batchsize": size, "numThreads": 1, "verbose": False}
+    began = time.process_time()
+    spams.trainDL(data, D=first, iter=n_iter, **settings)
+    return (time.process_time() - began) / size / n_iter * 1e3
 
 
 def starts():
