@@ -73,13 +73,14 @@ def _repeats(gram: NDArray, energy: NDArray, spare: float) -> NDArray:
     """Return which atoms point where one of more energy (or an earlier one of equal) points."""
     sizes, found = np.sqrt(gram.diagonal()), np.zeros(len(energy), bool)
     whole = sizes * sizes[:, None]
+    near = gram > (1 - (ALIKE if spare else SAME)) * whole
+    if np.count_nonzero(near) <= np.count_nonzero(sizes):  # each atom is like itself alone
+        return found
     same = gram > (1 - SAME) * whole
     if spare:
         # The stronger atom takes over all of the weaker one but what is at right angles to it.
         weaker = np.minimum(energy, energy[:, None])
-        same |= (gram > (1 - ALIKE) * whole) & (weaker * (whole**2 - gram**2) <= spare * whole**2)
-    if np.count_nonzero(same) <= np.count_nonzero(sizes):  # each atom is like itself alone
-        return found
+        same |= near & (weaker * (whole**2 - gram**2) <= spare * whole**2)
     first, second = np.nonzero(np.triu(same, 1))
     found[np.where(energy[second] > energy[first], first, second)] = True
     return found
