@@ -2,9 +2,9 @@
 Topics about given words
 ========================
 
-You know some of the topics that you look for. Give each a few words: the first topics then begin
-with the texts that have these words, and stay with them. The texts are docstrings of NumPy, SciPy
-and scikit-learn.
+You know some of the topics that you look for: how do you get these, and others beside them? Give
+each a few words. The first topics then begin with the texts that have these words, and stay with
+them. The texts are docstrings of NumPy, SciPy and scikit-learn.
 """
 
 import inspect
