@@ -99,6 +99,7 @@ def ran(title):
     """Run the recipe of a section with few replicates; return its names."""
     source, known = block("docs/recipes/science.md", title), {}
     small = source.replace("range(5, 21), n_replicates=50", "range(3, 6), n_replicates=10")
+    small = small.replace("n_shared=15, n_own=3", "n_shared=3, n_own=1").replace("2000", "60")
     assert small != source
     exec(compile(small, title, "exec"), known)
     return known
@@ -118,6 +119,24 @@ def test_mudata_in_and_out(tmp_path, monkeypatch):
     np.testing.assert_array_equal(
         cells.overdispersed(alone).places, cells.overdispersed(data).places
     )
+
+
+@pytest.mark.filterwarnings("default")
+def test_several_data_sets_in_mudata(tmp_path, monkeypatch):
+    mudata = pytest.importorskip("mudata", reason="mudata is not installed")
+    monkeypatch.chdir(tmp_path)
+    data, labs = counted(), np.repeat(["first", "second"], 150)
+    both = mudata.MuData({"rna": data, "protein": data[:, :5].copy()})
+    both.obs["lab"] = labs
+    both.write("labs.h5mu")
+    known = ran("Several data sets in MuData")
+    again = mudata.read_h5mu("annotated-labs.h5mu").mod["rna"]
+    usages = again.obsm["X_programs"]
+    np.testing.assert_array_equal(usages, known["rna"].obsm["X_programs"])
+    assert usages.shape == (300, 3 + 2 * 1)
+    for column, lab in ((3, "first"), (4, "second")):
+        assert usages[labs == lab, column].any()
+        assert not usages[labs != lab, column].any()
 
 
 @pytest.mark.filterwarnings("default")
