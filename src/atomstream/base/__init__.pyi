@@ -18,7 +18,7 @@ from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
 from .machine import check_memory, memory_there, over_rows, share_out, threads
-from .matrices import Matrix, Samples, checked_numbers, of_sum_one, stacked, unit
+from .matrices import Matrix, Samples, checked_numbers, dense, of_sum_one, stacked, unit
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "checked_numbers",
     "compiling",
     "counted",
+    "dense",
     "fixed_atoms",
     "generator",
     "lettered",

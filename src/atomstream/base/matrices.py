@@ -29,6 +29,11 @@ Matrix: TypeAlias = "NDArray | sp.sparray"  # dense, or sparse in CSR format; ro
 Samples: TypeAlias = ArrayLike | Shaped
 
 
+def dense(X: Any) -> Any:
+    """Return a sparse matrix as an array; what is no sparse matrix as it is."""
+    return X.toarray() if sp.issparse(X) else X
+
+
 def checked_numbers(X: Any, name: str = "X") -> Any:
     """Return data that hold real numbers, in parts that fit together; most kinds as they are.
 

@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import over_rows
+from atomstream.base import dense, over_rows
 from atomstream.base.parameters import whole
 from atomstream.coders import ActiveSet, Coder, Codes, ProjectedGradient
 from atomstream.dictionaries.base import Dictionary
@@ -67,7 +66,7 @@ class Trimming(Coder):
         squared = replace(objective, loss=Squared())
         kind: Any = ActiveSet if objective.codes.polyhedral else ProjectedGradient
         inner = kind()
-        X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
+        X = dense(batch.X)
         rough, shape = accuracy.violation > ROUGH.violation, objective.codes.shape
         if shape is not None and shape.radius == np.inf and not shape.total:
             form = kernel_form(objective.codes)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix
+from atomstream.base import Matrix, dense
 from atomstream.base.fields import ANY, array, count
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
@@ -158,7 +158,7 @@ class Hulls(Derived):
                 samples = both[source].astype(self.dtype)
             else:
                 samples = self.samples.copy()
-                samples[new] = X[taken].toarray() if sp.issparse(X) else X[taken]
+                samples[new] = dense(X[taken])
             known |= {"samples": samples, "indices": places, "ids": ids}
             known["observed"] = self._marks(new, taken, rows)
         vars(self).update(known)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.base import RowDraws, share_out, stacked
+from atomstream.base import RowDraws, dense, share_out, stacked
 from atomstream.base.fields import array, count, each, part
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
@@ -308,9 +308,9 @@ class Ensemble:
         counts, known = np.outer(parts.sum(axis=1), np.ones(X.shape[1])), X
         # One sum tells whether anything is missing.
         if np.isnan((X.data if sp.issparse(X) else X).sum()):
-            dense = X.toarray() if sp.issparse(X) else X
-            seen = ~np.isnan(dense)
-            counts, known = parts @ seen.astype(np.float64), np.where(seen, dense, 0)
+            whole = dense(X)
+            seen = ~np.isnan(whole)
+            counts, known = parts @ seen.astype(np.float64), np.where(seen, whole, 0)
         self.totals = self.totals + (known.T @ parts.T.astype(X.dtype)).T
         self.counts = self.counts + counts
         where = np.concatenate([self.places, places])

@@ -10,10 +10,9 @@ from operator import length_hint
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import checked_numbers, library
+from atomstream.base import checked_numbers, dense, library
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Entrywise, Squared
 
@@ -192,7 +191,7 @@ def with_nan_where_masked(X: Any, mask: Any, *, missing: bool) -> Any:
     """
     if mask is None:
         return X
-    X, seen = checked_numbers(X), np.asarray(mask.toarray() if sp.issparse(mask) else mask)
+    X, seen = checked_numbers(X), np.asarray(dense(mask))
     if seen.shape != X.shape:
         raise ValueError(f"mask must be of shape {X.shape}, as X is, got {seen.shape}.")
     if not np.isin(seen, (0, 1)).all():
@@ -206,7 +205,7 @@ def with_nan_where_masked(X: Any, mask: Any, *, missing: bool) -> Any:
         raise ValueError(f"mask hides {int((~seen).sum())} entries; say missing=True.")
     if hasattr(X, "iloc"):
         return X.where(seen)
-    X = X.toarray() if sp.issparse(X) else np.asarray(X)
+    X = np.asarray(dense(X))
     return np.where(seen, X, X.dtype.type(np.nan) if X.dtype.kind == "f" else np.nan)
 
 
@@ -228,8 +227,7 @@ class EntryWeights:
 
 def checked_weights(name: str, given: Any, shape: tuple[int, ...] | None = None) -> NDArray:
     """Return weights as float64, of this shape if one is needed; refuse those out of range."""
-    given = given.toarray() if sp.issparse(given) else given
-    weights = np.asarray(checked_numbers(given, name), dtype=np.float64)
+    weights = np.asarray(checked_numbers(dense(given), name), dtype=np.float64)
     if shape is not None and weights.shape != shape:
         raise ValueError(f"{name} must be of shape {shape}, as X is, got {weights.shape}.")
     low, high = weights.min(initial=np.inf), weights.max(initial=0)
@@ -242,7 +240,7 @@ def checked_weights(name: str, given: Any, shape: tuple[int, ...] | None = None)
 
 def relative_weights(X: Any, weights: NDArray) -> tuple[Any, NDArray, NDArray | None]:
     """Return rows, the largest weight of each, and the others over it; missing entries weigh 0."""
-    X = X.toarray() if sp.issparse(X) else X
+    X = dense(X)
     missing = np.isnan(X)
     weights = np.where(missing, 0, weights)
     tops = weights.max(axis=1)
@@ -260,7 +258,7 @@ def by_rows(X: Any, weights: NDArray | None) -> tuple[Any, NDArray | None]:
     """Return rows and a weight for each: of weights of entries the largest, and 0 as missing."""
     if weights is None or weights.ndim == 1:
         return X, weights
-    X = X.toarray() if sp.issparse(X) else X
+    X = dense(X)
     return np.where(weights > 0, X, X.dtype.type(np.nan)), relative_weights(X, weights)[1]
 
 

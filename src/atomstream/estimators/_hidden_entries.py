@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base import dense
 from atomstream.loop import Algorithm
 from atomstream.penalties.base import weakened
 from atomstream.problem import Accuracy, Batch
@@ -63,7 +64,7 @@ def hidden_errors(parts: Sequence[HiddenPart], dictionary: Any, algorithm: Algor
 def mean_errors(batch: Batch, means: NDArray, algorithm: Algorithm) -> NDArray:
     """Return what `hidden_errors` are where each row is predicted by its row of ``means``."""
     loss = algorithm.objective.loss
-    X = batch.X.toarray() if not isinstance(batch.X, np.ndarray) else batch.X
+    X = dense(batch.X)
     Y = means
     if loss.reconstruction == "positive":
         mean = float(means.sum()) / max(means.size, 1)  # no row may have been kept

@@ -5,10 +5,9 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import Matrix, Samples, are_fixed, fixed_atoms
+from atomstream.base import Matrix, Samples, are_fixed, dense, fixed_atoms
 from atomstream.coders import Auto
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
@@ -143,8 +142,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         filled = super().impute(X)
         if self.scaling_.kind == "none":
             return filled
-        rows = self._rows(X, reset=False)  # what is known stays as it is, to the bit
-        rows = rows.toarray() if sp.issparse(rows) else rows
+        rows = dense(self._rows(X, reset=False))  # what is known stays as it is, to the bit
         return like(X, np.where(np.isnan(rows), filled, rows))
 
     @classmethod

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import check_count
+from atomstream.base import check_count, dense
 from atomstream.dictionaries.hulls import Hulls, NamedRows, alike
 from atomstream.problem import Batch, joined
 
@@ -76,8 +76,7 @@ class Share:
         order = np.argsort(-hulls.weights[atom], kind="stable")[:top]
         parts = []
         for n in order[hulls.weights[atom, order] > 0]:
-            sample = hulls.samples[[n]]
-            row = (sample.toarray() if sp.issparse(sample) else sample)[0]
+            row = dense(hulls.samples[[n]])[0]
             name = hulls.ids[n].item() if isinstance(hulls.ids[n], np.generic) else hulls.ids[n]
             share, place = float(hulls.weights[atom, n]), int(hulls.indices[n])
             known = np.ones(len(row), bool) if hulls.observed is None else hulls.observed[n].copy()

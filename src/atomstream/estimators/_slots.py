@@ -7,9 +7,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from atomstream.base import generator
+from atomstream.base import dense, generator
 from atomstream.cluster.learning import RoundDriver
 from atomstream.cluster.rounds import Rounds
 from atomstream.cluster.shards import Shards
@@ -75,8 +74,8 @@ class SlotLearner:
         (n, d), r = batch.X.shape, learner.state.dictionary.shape[0]
         if batch.mask is not None or min(n - 1, d) <= r:
             return float("nan")
-        products = batch.X @ batch.X.T  # of the rows, for features may be many
-        products = np.asarray(products.toarray() if sp.issparse(products) else products, float)
+        # Of the rows, for features may be many.
+        products = np.asarray(dense(batch.X @ batch.X.T), float)
         products -= products.mean(axis=0)
         products -= products.mean(axis=1, keepdims=True)
         energies = np.linalg.eigvalsh(products)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from atomstream.base import Matrix, checked_numbers, fixed_atoms
+from atomstream.base import Matrix, checked_numbers, dense, fixed_atoms
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
@@ -138,7 +138,7 @@ def in_domain(X: Any, loss: Any) -> Any:
         raise ValueError(f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}.")
     if loss.data != "positive":
         return X
-    X = X.toarray() if sp.issparse(X) else X
+    X = dense(X)
     bare = X <= 0
     if not bare.any():
         return X
@@ -168,7 +168,7 @@ def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: A
         return Batch(X, tops, mask=shares, **known)
     if not missing or not np.isnan(X.data if sp.issparse(X) else X).any():
         return Batch(X, weights, **known)
-    X = X.toarray() if sp.issparse(X) else X
+    X = dense(X)
     return Batch(X, weights, mask=~np.isnan(X), **known)
 
 

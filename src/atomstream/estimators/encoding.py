@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from atomstream.base import Samples, check_count, check_number, checked_numbers, threads
+from atomstream.base import Samples, check_count, check_number, checked_numbers, dense, threads
 from atomstream.base.parameters import THREADS
 from atomstream.coders import Coder, Codes
 from atomstream.dictionaries import Dictionary, Rows
@@ -163,7 +163,7 @@ def encode_exactly(
 def _check_start(start: Any, shape: tuple[int, int]) -> NDArray:
     """Return starting codes as a finite array of this shape."""
     start = checked_numbers(start, "start")
-    codes = check_array(start.toarray() if sp.issparse(start) else start, input_name="start")
+    codes = check_array(dense(start), input_name="start")
     if codes.shape != shape:
         raise ValueError(
             f"start must be of shape {shape}, one code per row of X, got {codes.shape}."

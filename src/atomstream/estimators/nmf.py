@@ -4,11 +4,10 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
+from atomstream.base import Samples, dense
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
@@ -222,8 +221,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
             )
         batch = self._batch(X)
         reconstruction = self.state_.dictionary.decode(self._encode(batch).values)
-        samples = batch.X.toarray() if sp.issparse(batch.X) else batch.complete(reconstruction)
-        error = np.abs(samples - reconstruction)
+        error = np.abs(dense(batch.complete(reconstruction)) - reconstruction)
         limit = (
             loss.delta
             if not loss.trims

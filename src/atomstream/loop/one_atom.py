@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import dense
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import DataWarning
 from atomstream.loop.explaining import MIN_FEATURES_PER_ATOM, cross_fit
@@ -61,7 +61,7 @@ def keep_one_atom(
 
 def _one_atom(batch: Batch, algorithm: Algorithm) -> NDArray:
     """Return the atom of least loss: multiplicative steps of a rank of one are least squares."""
-    loss, X = algorithm.objective.loss, batch.X.toarray() if sp.issparse(batch.X) else batch.X
+    loss, X = algorithm.objective.loss, dense(batch.X)
     weights = batch.row_weights
     code, atom, tiny = np.ones(len(X)), weights @ X, np.finfo(float).tiny
     for _ in range(N_ROUNDS):

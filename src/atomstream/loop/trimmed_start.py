@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import dense
 from atomstream.coders import ActiveSet, ProjectedGradient
 from atomstream.coders.tolerances import RootTolerance
 from atomstream.dictionaries.rows import Rows
@@ -72,7 +72,7 @@ def trimmed_start(
         What learns from the dictionary.
     rng : numpy.random.Generator
     """
-    X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
+    X = dense(batch.X)
     deviations = algorithm.objective.loss.deviations  # type: ignore[attr-defined]
     found = clean_rows(X.astype(np.float64), batch.mask, n_components, deviations, rng)
     rows = np.where(found.outliers, found.low, X)

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 
+from atomstream.base import dense
 from atomstream.base.fields import number
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
@@ -74,7 +74,7 @@ class TrimmedSums(Statistics[TrimmedDelta, TrimmedAggregates]):
     ) -> TrimmedDelta:
         """Return what the batch adds."""
         loss: Any = objective.loss.at(dictionary)
-        X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
+        X = dense(batch.X)
         errors = np.abs(X - dictionary.decode(codes.values))
         limits = loss.thresholds(errors, batch.mask)
         seen = np.ones(X.shape, bool) if batch.mask is None else batch.mask

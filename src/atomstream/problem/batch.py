@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import dense
 from atomstream.base.fields import ANY, NUMBERS, array, count, either
 from atomstream.losses import squared_norms
 
@@ -186,7 +187,7 @@ def joined(batches: Sequence[Batch]) -> Batch:
     """Return the rows of several batches as one, dense where some of their entries are missing."""
     parts, mask = [batch.X for batch in batches], None
     if any(batch.mask is not None for batch in batches):
-        parts = [X.toarray() if sp.issparse(X) else X for X in parts]
+        parts = [dense(X) for X in parts]
         marks = [np.ones(b.X.shape, bool) if b.mask is None else b.mask for b in batches]
         mask = np.concatenate(marks)
     stored = any(map(sp.issparse, parts))

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import dense
 from atomstream.losses import Loss
 from atomstream.losses.majorisers import exponents_of, majoriser_curvature, power_step
 from atomstream.penalties.base import Penalty, kernel_form
@@ -40,13 +41,13 @@ def products(batch: Batch, atoms: NDArray, loss: Loss) -> Callable[[slice], Prod
     if sp.issparse(batch.X) and loss.ratio_power is not None:
         return SparseProducts(sp.csr_array(batch.X, dtype=atoms.dtype), atoms, loss).of
 
-    def dense(rows: slice) -> DenseProducts:
+    def of_dense(rows: slice) -> DenseProducts:
         """Return the products of a block of rows."""
-        X = batch.X[rows].toarray() if sp.issparse(batch.X) else batch.X[rows]
+        X = dense(batch.X[rows]).astype(atoms.dtype, copy=False)
         mask = None if batch.mask is None else batch.mask[rows]
-        return DenseProducts(X.astype(atoms.dtype, copy=False), mask, atoms, loss)
+        return DenseProducts(X, mask, atoms, loss)
 
-    return dense
+    return of_dense
 
 
 def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix
+from atomstream.base import Matrix, dense
 from atomstream.coders import ActiveSet, Coder, Codes
 from atomstream.dictionaries.hulls import Hulls, NamedRows
 from atomstream.dictionaries.rows import Rows
@@ -368,8 +368,7 @@ def nearest_in_hulls(hulls: Hulls, rows: NDArray) -> NDArray:
     # The nearest point of a hull: least squares with shares on a simplex.
     found, objective = np.empty_like(rows), Objective(Squared(), codes=Simplex(), atoms=Free())
     for j, row in enumerate(rows):
-        own = hulls.samples[hulls.region(j)].astype(np.float64)
-        hull = Rows(own.toarray() if sp.issparse(own) else own)
+        hull = Rows(dense(hulls.samples[hulls.region(j)]).astype(np.float64))
         codes = ActiveSet().encode(Batch(row[None]), hull, objective, Accuracy(gap=1e-12))
         found[j] = hull.decode(codes.values)[0]
     return found

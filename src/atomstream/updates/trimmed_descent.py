@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from atomstream.base import Fixed
+from atomstream.base import Fixed, dense
 from atomstream.coders.trimming import Trimming
 from atomstream.losses import robust_scales
 from atomstream.losses.robust import MIN_ERROR_SHARE
@@ -64,7 +63,7 @@ class TrimmedDescent(Updater[Any]):
 
 def robust_scale(batch: Batch, codes: Any, dictionary: Any) -> float:
     """Return the robust standard deviation of the errors of the observed entries of a batch."""
-    X = batch.X.toarray() if sp.issparse(batch.X) else batch.X
+    X = dense(batch.X)
     errors = np.abs(X - dictionary.decode(codes.values))
     seen = np.ones(X.shape, bool) if batch.mask is None else batch.mask
     counts = seen if batch.weights is None else seen & (batch.weights > 0)[:, None]
