@@ -17,7 +17,7 @@ from .checks import (
 from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
-from .machine import check_memory, memory_there, over_rows, share_out, threads
+from .machine import check_memory, memory_there, most_threads, over_rows, share_out, threads
 from .matrices import Matrix, Samples, checked_numbers, dense, of_sum_one, stacked, unit
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
@@ -44,6 +44,7 @@ __all__ = [
     "lettered",
     "library",
     "memory_there",
+    "most_threads",
     "moved",
     "of_sum_one",
     "over_rows",

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock, local
 from typing import Any
 
+import numpy as np
 from joblib import cpu_count, effective_n_jobs
 
 BLOCK_ROWS, MIN_BLOCK_ROWS = 256, 128  # rows of a block, and of one of a small batch
@@ -59,10 +60,10 @@ def over_rows(function: Callable[[slice], None], n_rows: int, work: int) -> None
     # Multiples of eight rows: kernels and BLAS work on that many together.
     size = min(max(-(-n_rows // (8 * MIN_BLOCKS)) * 8, MIN_BLOCK_ROWS), BLOCK_ROWS)
     blocks = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
-    share_out([partial(function, block) for block in blocks], _n_threads(n_rows * work))
+    share_out([partial(function, block) for block in blocks], n_rows * work)
 
 
-def share_out(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
+def share_out(tasks: Sequence[Callable[[], object]], work: float = np.inf) -> None:
     """Do tasks on threads, this one among them; each takes the next that is left.
 
     Tasks of a task are done where it is.
@@ -71,11 +72,12 @@ def share_out(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
     ----------
     tasks : sequence of callable
         That write to places of their own.
-    n_threads : int
+    work : float, default=inf
+        About how many multiplications all of them are.
     """
     left = deque(tasks)
     with one_blas_thread:
-        n_threads = min(n_threads, len(left))
+        n_threads = min(most_threads() if work >= WORTH else 1, len(left))
         if n_threads <= 1 or getattr(_here, "works", False):
             for task in tasks:
                 task()
@@ -92,11 +94,10 @@ def share_out(tasks: Sequence[Callable[[], object]], n_threads: int) -> None:
             wait([other for other in others if not other.cancel()])
 
 
-def _n_threads(work: int) -> int:
-    """Return how many threads so much work may use."""
+def most_threads() -> int:
+    """Return how many threads may be used within `threads`."""
     n_jobs = getattr(_here, "n_jobs", None)
-    most = one_blas_thread.n_before if n_jobs is None else n_jobs
-    return most if work >= WORTH else 1
+    return one_blas_thread.n_before if n_jobs is None else int(n_jobs)
 
 
 def _pool(n_threads: int) -> ThreadPoolExecutor:

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.base import RandomSource, RowDraws, Samples, counted, generator
+from atomstream.base import RandomSource, RowDraws, Samples, counted, generator, threads
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._estimator import Estimator, estimator
@@ -92,15 +91,10 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
             stopped = self._learn(self._cut(rows, n_epochs), n_batches)
             if self.n_epochs is None and n_rows <= MAX_SETTLED_ROWS and not stopped:
                 deadline = begun + (np.inf if self.max_time is None else self.max_time)
-                n_threads = effective_n_jobs(self.n_jobs)
                 rows = rows if sp.issparse(rows) else self._served(rows)
-                self.ensemble_.settle(
-                    rows,
-                    front=self.front_,
-                    n_threads=n_threads,
-                    deadline=deadline,
-                    to_the_end=self.to_the_end,
-                )
+                limits = {"deadline": deadline, "to_the_end": self.to_the_end}
+                with threads(self.n_jobs):
+                    self.ensemble_.settle(rows, front=self.front_, **limits)
             self._conclude()
         return self
 
@@ -327,13 +321,11 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
 
     def _make(self, step: _Step) -> None:
         """Make one step of all replicates."""
-        self.ensemble_ = self.ensemble_.stepped(
-            self._served(step.rows),
-            step.places,
-            step.horizons,
-            front=self.front_,
-            n_threads=effective_n_jobs(self.n_jobs),
-        )
+        rows = self._served(step.rows)
+        with threads(self.n_jobs):
+            self.ensemble_ = self.ensemble_.stepped(
+                rows, step.places, step.horizons, front=self.front_
+            )
         self.n_steps_ += 1
         self.__dict__.pop("_found", None)
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from atomstream.base import RowDraws, dense, share_out, stacked
+from atomstream.base import RowDraws, dense, most_threads, share_out, stacked
 from atomstream.base.fields import array, count, each, part
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
@@ -85,9 +85,7 @@ class Ensemble:
         found = [learner.batch_objective_ for learner in self.learners[-1]]
         return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
 
-    def stepped(
-        self, X: Any, places: NDArray, horizons: NDArray, *, front: Any, n_threads: int = 1
-    ) -> Ensemble:
+    def stepped(self, X: Any, places: NDArray, horizons: NDArray, *, front: Any) -> Ensemble:
         """Return the ensemble after a batch; where a replicate raises, all are as before.
 
         Parameters
@@ -100,12 +98,13 @@ class Ensemble:
             Mass of a pass for each replicate; inf in the first.
         front : estimator
             Makes a batch of the rows, once for all.
-        n_threads : int, default=1
         """
         weights = self.draws.weights(self.n_replicates, places)
         batch = front._to_batch(X)
 
-        @lru_cache(maxsize=n_threads)  # replicates that have the same rows come one after the other
+        @lru_cache(
+            maxsize=most_threads()
+        )  # replicates that have the same rows come one after the other
         def drawn(number: int) -> Batch:
             """Return what a replicate has of the batch."""
             return _drawn(batch, weights[number])
@@ -120,7 +119,7 @@ class Ensemble:
             learner._learner.clock.horizon = horizons[number]
             learner._learn([drawn(self.draws.first_alike(number))])
 
-        self._all(learn, n_threads)
+        self._all(learn)
         # What was counted before stays as it was, should anything later raise.
         stepped = copy(self)
         stepped.n_rows += X.shape[0]
@@ -133,7 +132,6 @@ class Ensemble:
         X: Any,
         *,
         front: Any,
-        n_threads: int = 1,
         deadline: float = np.inf,
         to_the_end: bool = False,
     ) -> None:
@@ -148,7 +146,6 @@ class Ensemble:
         X : ndarray or csr_array of shape (n_rows, n_features)
             The rows of a pass, in order.
         front : estimator
-        n_threads : int, default=1
         deadline : float, default=inf
             Seconds of the monotonic clock at which rounds end.
         to_the_end : bool, default=False
@@ -162,7 +159,7 @@ class Ensemble:
             starts = {"most": STARTS_ROUNDS, "gain": gain, "fast": fast}
             limits = {"most": BOOTSTRAP_ROUNDS} if self.draws.bootstrap else starts
 
-        @lru_cache(maxsize=n_threads)
+        @lru_cache(maxsize=most_threads())
         def blocks(number: int) -> list[Batch]:
             """Return the rows of a replicate."""
             rows = np.flatnonzero(weights[number])
@@ -173,16 +170,16 @@ class Ensemble:
             own = blocks(self.draws.first_alike(number))
             learner._settle(own, lambda _: time.monotonic() >= deadline, **limits)
 
-        self._all(settle, n_threads)
+        self._all(settle)
 
-    def _all(self, task: Callable[[int, Any], None], n_threads: int) -> None:
+    def _all(self, task: Callable[[int, Any], None]) -> None:
         """Give every replicate, with its number, to a task; if one raises, all are as before."""
         jobs = [job for replicates in self.learners for job in enumerate(replicates)]
         jobs.sort(key=lambda job: self.draws.first_alike(job[0]))
         with ExitStack() as stack:
             for _, learner in jobs:
                 stack.enter_context(Transaction(learner))
-            share_out([partial(task, *job) for job in jobs], n_threads)
+            share_out([partial(task, *job) for job in jobs])
 
     def of_rank(self, index: int) -> Ensemble:
         """Return the replicates of one rank as an ensemble of their own."""

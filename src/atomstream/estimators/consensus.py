@@ -83,7 +83,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     n_jobs : int, optional
-        Threads over replicates; None is one, -1 all.
+        The most threads over replicates; None takes as many as BLAS may use, -1 all cores.
     max_time : float, optional
         Seconds after which learning ends, at the end of a batch.
     random_state : int, Generator, RandomState or None, default=None

@@ -47,7 +47,7 @@ def extract_signatures(
         What chooses the number: the largest all of whose signatures come back and which predicts
         hidden counts no worse than smaller ones do, or hidden counts alone.
     n_jobs : int, optional
-        Threads over replicates; None is one, -1 all.
+        The most threads over replicates; None takes as many as BLAS may use, -1 all cores.
     random_state : int, Generator, RandomState or None, default=None
 
     Returns
