@@ -92,9 +92,10 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
             if self.n_epochs is None and n_rows <= MAX_SETTLED_ROWS and not stopped:
                 deadline = begun + (np.inf if self.max_time is None else self.max_time)
                 rows = rows if sp.issparse(rows) else self._served(rows)
-                limits = {"deadline": deadline, "to_the_end": self.to_the_end}
                 with threads(self.n_jobs):
-                    self.ensemble_.settle(rows, front=self.front_, **limits)
+                    self.ensemble_.settle(
+                        rows, front=self.front_, deadline=deadline, to_the_end=self.to_the_end
+                    )
             self._conclude()
         return self
 
