@@ -53,6 +53,7 @@ STANDARD = [
     "Subgradients", "Table", "Task", "TaskContext", "Tensor", "TensorBoardLogger",
     "TensorCoder", "TensorLook", "TensorSettings", "TensorTask", "Terminated", "TextCoder",
     "TextLook", "TextSettings", "TextTable", "TextTask", "Times", "TopK", "TopicModel",
+    "TopicMerging",
     "TopicsOverTime", "Trimmed", "TrimmedAggregates", "TrimmedDelta", "TrimmedDescent",
     "TrimmedSums", "Trimming", "UnitBall", "UnitSphere", "Updater", "Video", "VideoCoder",
     "VideoCoding",

@@ -19,7 +19,8 @@ from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._topic_anchors import anchor_rows, anchored_settings
-from atomstream.estimators._topic_figures import TOGETHER, TopicFigures
+from atomstream.estimators._topic_figures import TOGETHER
+from atomstream.estimators._topic_merging import TopicMerging
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice
@@ -36,7 +37,7 @@ def _coherence(counts: sp.csr_array, learner: OnlineNMF) -> float:
 
 
 @estimator
-class TopicModel(TopicFigures):
+class TopicModel(TopicMerging):
     r"""Topics of a stream of documents.
 
     Topics are distributions over words, of which every document is a mixture. Words are counted

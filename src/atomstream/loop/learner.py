@@ -11,10 +11,12 @@ from operator import is_
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atomstream.base import threads
 from atomstream.base.fields import check_fields, count, each, field_names, number, part
 from atomstream.dictionaries.base import Dictionary
+from atomstream.dictionaries.rows import Rows
 from atomstream.loop.explaining import CodingOptions
 from atomstream.loop.merging import SWEEPS, SlotResult, merged
 from atomstream.loop.online import Algorithm, Progress, learn
@@ -112,6 +114,24 @@ class Learner:
         (n_components, n_features), loss = dictionary.shape, self.algorithm.objective.loss
         memory = self.algorithm.statistics.start(n_components, n_features, loss)
         self.state, self.loss = State(dictionary, memory, Usage(n_components)), loss
+
+    def join(self, groups: NDArray) -> None:
+        """Make one atom of each group, (n_groups, n_components); their codes add up.
+
+        Raises
+        ------
+        ValueError
+            For memories whose sums are not linear in the codes, and beside a second learner.
+        """
+        if "reactive" in vars(self):
+            raise ValueError("Atoms do not join under schedule='adaptive', which has two of each.")
+        state = self.state.snapshot()
+        before = state.dictionary.atoms()
+        atoms = state.memory.join(groups, before.astype(np.float64))
+        state.usage.join(groups)
+        state.dictionary = Rows(atoms.astype(before.dtype))
+        vars(self).pop("rounds", None)
+        self.state = state
 
     def learn(
         self, batches: Iterable[Batch], after: Callable[[Progress], bool] | None = None

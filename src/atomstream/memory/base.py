@@ -91,6 +91,17 @@ class Memory(ABC, Generic[DeltaT]):
         """Take in a memory that stands for this share of both masses; by default refused."""
         raise ValueError(f"Memories of the kind {type(self).__name__} do not merge.")
 
+    def join(self, groups: NDArray, atoms: NDArray) -> NDArray:
+        """Add up what is known of atoms that become one, and return them; by default refused.
+
+        Parameters
+        ----------
+        groups : ndarray of shape (n_groups, n_components)
+            1 where an atom is of a group, else 0.
+        atoms : ndarray of shape (n_components, n_features)
+        """
+        raise ValueError(f"Atoms of memories of the kind {type(self).__name__} do not join.")
+
 
 class Statistics(ABC, Generic[DeltaT, MemoryT]):
     """Knows what to measure, and the memory that goes with it.

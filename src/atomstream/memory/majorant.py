@@ -178,6 +178,27 @@ class Majorants(Memory[Any]):
         known["gram"][:, atoms] = 0
         vars(self).update(known)
 
+    def join(self, groups: NDArray, atoms: NDArray) -> NDArray:
+        """Add up what is known of atoms that become one, as if their codes had been one code.
+
+        Of Kullback-Leibler alone: there P and N are linear in the codes. What stays of the
+        constant is still a bound, by the log-sum inequality.
+        """
+        if self.exponents != (1, 0):
+            raise ValueError("Atoms join under Kullback-Leibler alone, whose sums are linear.")
+        plus, minus = (groups @ part for part in self._coefficients())
+        # Where nothing uses any of them they count alike.
+        weights = groups * np.maximum(self._coefficients()[0].mean(axis=1), TINY)
+        known: dict[str, Any] = {"gram": groups @ self.gram @ groups.T}
+        if self.columns is not None:
+            sums = np.ascontiguousarray(minus.T), plus[:, 0], self.columns.power
+            known["columns"] = ColumnSums.of(*sums)
+        else:
+            known |= {"plus": plus, "minus": minus}
+            known |= {name: groups @ getattr(self, name) for name in ("target", "slope")}
+        vars(self).update(known)
+        return weights @ atoms / weights.sum(axis=1, keepdims=True)
+
     def rescale(self, scale: NDArray) -> None:
         """Multiply all past coefficients of each atom by its scale."""
         (p, q), column = self.exponents, scale[:, None]

@@ -63,6 +63,11 @@ class Usage:
         idle[atoms] = 0
         self.idle = idle
 
+    def join(self, groups: NDArray) -> None:
+        """Add up the usage of atoms that become one: idle as long as the last one of use."""
+        idle = np.where(groups > 0, self.idle, np.inf).min(axis=1)
+        vars(self).update(total=groups @ self.total, idle=idle)
+
     def merge(self, other: Self) -> None:
         """Add what another part of the stream used."""
         # An atom is idle only as long as no part of the stream has used it.
