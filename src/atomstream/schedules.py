@@ -138,7 +138,7 @@ class Polynomial(Part):
 
 
 @dataclass(frozen=True)
-class LogPolynomial(Part):
+class LogPolynomial(Polynomial):
     """The weight falls a little faster than a power of the step: w = min(1, t^-beta / log t).
 
     Parameters
@@ -146,9 +146,6 @@ class LogPolynomial(Part):
     beta : float, default=0.75
         In (0, 1].
     """
-
-    beta: float = 0.75
-    BOUNDS: ClassVar = {"beta": UNIT_INTERVAL}
 
     def __call__(self, step: int, mass: float, total: float) -> float:
         """Return t^-beta / log t, capped at 1."""

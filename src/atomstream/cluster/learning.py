@@ -326,11 +326,10 @@ class Checkpoint:
         # Rows that wait for a start are read again by whoever goes on.
         if not model.__sklearn_is_fitted__():
             return
-        names, reasons = ([pair[i] for pair in skipped] for i in (0, 1))
         notes = {
             "layout": layout,
             "position": list(at),
-            "skipped": np.array(names, object),
-            "reasons": np.array(reasons, object),
+            "skipped": np.array([name for name, _ in skipped], object),
+            "reasons": np.array([reason for _, reason in skipped], object),
         }
         write_model(self.path, model, notes)

@@ -1,7 +1,5 @@
 """Colours, sizes and the order of atoms in all pictures; helpers for panels and names."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

@@ -4,6 +4,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -20,7 +21,7 @@ from atomstream.exceptions import (
     ModelFileError,
 )
 from atomstream.files.codec import SENSELESS, read_model
-from atomstream.io.source import Input
+from atomstream.io.source import Input, InputFile
 from atomstream.runs import TASKS, Settings
 from atomstream.watch import Callback, History, Learner, figures_on
 
@@ -92,11 +93,15 @@ class Task(ABC):
     held_labels: Any = None  # of the rows held out, where the model predicts some
     holdout: Any = None  # a `Holdout`, where some rows are kept out of learning
     model: Any
-    sources: Sequence[Input]
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
         self.model = settings.new_model()
+
+    @cached_property
+    def sources(self) -> Sequence[Input]:
+        """What it reads: files, where a kind of run opens nothing else."""
+        return [InputFile(name) for name in self.settings.files]
 
     @property
     def held_out(self) -> Any:
@@ -169,8 +174,7 @@ class Task(ABC):
         """Go on from a checkpoint, with the settings that may have changed since."""
         # Before the model replaces the one at hand: a refusal leaves the task as it was.
         check_model(self.settings, model)
-        # Only free settings may differ from those of the checkpoint; the others decide what is
-        # learned.
+        # Only free settings may differ from the checkpoint's: the others decide what is learned.
         self.model = model.set_params(**self.settings.parameters(free=True))
         vars(self).update({name: notes[name] for name in self.noted})
         if self.holdout is not None:
@@ -213,8 +217,7 @@ class Task(ABC):
 def check_model(settings: Settings, model: Any) -> None:
     """Refuse the model of another kind of run, or one of another size than was asked for."""
     needed = settings.new_model()
-    # Kind and size only: other parameters may have been changed by hand, which a model can continue
-    # from.
+    # Kind and size only: a model can go on with other parameters that were changed by hand.
     sizes = getattr(settings, "sizes", [getattr(needed, "n_components", None)])
     if type(model) is type(needed) and model.n_components in sizes:
         return
@@ -243,8 +246,7 @@ def task_named(name: str) -> type[Task]:
 
 def task_of(kind: type[Task], settings: Any) -> Task:
     """Return a task of some kind at work; in rounds over shards where settings ask for slots."""
-    # Rounds over shards are asked for by a setting, not by another command, and most kinds have
-    # none.
+    # Rounds over shards are asked for by a setting, which most kinds do not have.
     in_rounds = getattr(settings, "slots", None) is not None
     return (_loaded("shards", "shards") if in_rounds else kind)(settings)
 

@@ -12,7 +12,6 @@ from atomstream.base import counted
 from atomstream.base.parameters import one_of
 from atomstream.domains.networks import Motif, Network
 from atomstream.estimators.network import NetworkDictionary
-from atomstream.io.source import InputFile
 from atomstream.looks.network import READING, read_network
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs import Pace, Settings, Task, Work, checkpoints, option, pace_set, sets
@@ -88,10 +87,6 @@ class NetworkTask(Task):
         "batches": "_n_steps",
     }
     model: NetworkDictionary
-
-    def __init__(self, settings: NetworkSettings) -> None:
-        super().__init__(settings)
-        self.sources = [InputFile(settings.inputs[0])]
 
     @cached_property
     def network(self) -> Network:

@@ -22,7 +22,7 @@ from atomstream.estimators.forecast_choice import (
 )
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io import InputFile, read_series
+from atomstream.io import read_series
 from atomstream.looks.samples import samples_of_windows
 from atomstream.runs.task import Pace, Task, pace_set
 from atomstream.runs.tasks._series_settings import ForecastSettings, ImputeSettings
@@ -44,7 +44,6 @@ class _SeriesTask(Task):
 
     def __init__(self, settings: Any) -> None:
         super().__init__(settings)
-        self.sources = [InputFile(settings.inputs[0])]
         # A batch is made of the last rows, with atoms alone at each of them, else once in a window.
         every = 1 if getattr(settings, "head", "atoms") == "atoms" else settings.window
         self.overlap = max((settings.memory or 10 * settings.window) // every, 1)

@@ -11,7 +11,7 @@ from atomstream.base import counted, track
 from atomstream.domains import signatures
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.signature_extraction import signature_extractor
-from atomstream.io import InputFile, write_table
+from atomstream.io import write_table
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch import History
@@ -59,10 +59,6 @@ class SignaturesTask(Task):
     look = "SignaturesLook"
     reported = {"samples": "_n_samples"}  # noqa: RUF012 - read only
     model: ConsensusNMF
-
-    def __init__(self, settings: SignaturesSettings) -> None:
-        super().__init__(settings)
-        self.sources = [InputFile(name) for name in settings.files]
 
     @cached_property
     def mutations(self) -> signatures.ChannelTable:

@@ -15,7 +15,7 @@ from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.domains.sources.species import by_species
 from atomstream.estimators import source_apportionment as apportionment
 from atomstream.estimators.nmf import OnlineNMF
-from atomstream.io import InputFile, write_table
+from atomstream.io import write_table
 from atomstream.runs import SENTINELS, Pace, Settings, Task, checkpoints, option
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch.callbacks import History
@@ -83,7 +83,6 @@ class SourcesTask(Task):
 
     def __init__(self, settings: SourcesSettings) -> None:
         super().__init__(settings)
-        self.sources = [InputFile(name) for name in settings.files]
         per_number = range(settings.starts + settings.bootstraps)
         self.plan = [(size, number) for size in settings.sizes for number in per_number]
         self.atoms: list[NDArray] = []

@@ -1,6 +1,6 @@
 """Runs on trips between places or on a walk: a chain factorized, and its states partitioned."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +13,6 @@ from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.walks import Grid, trips
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
-from atomstream.io.source import InputFile
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
 from atomstream.watch.diagnostics import lumpability_of
 
@@ -79,11 +78,9 @@ class WalkTask(Task):
     }
     noted = ("kept", "n_dropped")
     model: RandomWalkFactorization
-    sources: Sequence[InputFile]
 
     def __init__(self, settings: WalkSettings) -> None:
         super().__init__(settings)
-        self.sources = [InputFile(settings.inputs[0])]
         self.grid: Grid | None = None
         self.kept: NDArray = np.empty(0, np.int64)  # cells with enough trip ends
         self.n_dropped = 0
@@ -125,7 +122,7 @@ class WalkTask(Task):
         # A pass begins a new walk: the step from the last state to the first one never happened.
         if not start:
             self.model.begin_walk()
-        for states in trips.read_states(self.sources[0].path, start):
+        for states in trips.read_states(self.sources[0].files[0], start):
             self.model.partial_fit(states)
             # After each block, and not at the end: the run rests here.
             self._at = (self._at[0], self._at[1] + len(states))
@@ -182,7 +179,7 @@ class WalkTask(Task):
             yield from ((origins, destinations) for _, origins, destinations in self._trips(0))
             return
         last = np.empty(0)
-        for states in trips.read_states(self.sources[0].path, 0):
+        for states in trips.read_states(self.sources[0].files[0], 0):
             # The step from one block to the next is a transition too.
             walk = np.concatenate([last, states]) if len(last) else states
             last = walk[-1:]
