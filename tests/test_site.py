@@ -144,6 +144,7 @@ TABLES = (
     "etth2",
     "forecasts",
     "labels",
+    "labels-words",
     "links",
     "outliers",
     "rare-parts",
