@@ -308,6 +308,58 @@ def first_use():
     finish(figure, "first-use", "first-use", title)
 
 
+GROWING = {
+    "n": "samples",
+    "d": "features",
+    "r": "atoms",
+    "batch": "rows of a batch",
+    "density": "density",
+    "N": "representatives",
+    "k": "nodes of the motif",
+    "nodes": "nodes",
+}
+
+
+def growing(kind, title):
+    """Return a figure of what four models take as one quantity grows."""
+    models = {name: each["results"] for name, each in records("cost-*").items()}
+    names = {"cost-nmf": "OnlineNMF", "cost-convex": "OnlineConvexMF"}
+    names |= {"cost-cp": "OnlineCPDictionary", "cost-network": "NetworkDictionary"}
+    figure, axes = plt.subplots(2, 2, figsize=(10, 9), layout="constrained")
+    for axis, (name, model) in zip(axes.flat, names.items(), strict=True):
+        for colour, (quantity, each) in zip(COLOURS, models[name][kind].items(), strict=False):
+            grown = [value / each["values"][0] for value in each["values"]]
+            label = f"{GROWING[quantity]}: {each['fitted']:.2f} ({each['theory']:.2f})"
+            axis.loglog(grown, each["costs"], "o-", base=2, color=colour, label=label)
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:.3g}")
+        axis.xaxis.set_major_formatter(lambda value, _: f"{value:.0f}")
+        axis.set(title=model, xlabel="what grows, times its first value", ylabel=title)
+        axis.legend(fontsize=8, title="exponent (theory's)", title_fontsize=8)
+    return figure
+
+
+def cost():
+    """Seconds and memory as one quantity grows; and what was said of runs beforehand."""
+    title = "Learning as one quantity grows: "
+    figure = growing("seconds", "seconds of the processor")
+    finish(figure, "cost-seconds", "cost-*", f"{title}seconds")
+    figure = growing("megabytes", "megabytes")
+    finish(figure, "cost-memory", "cost-*", f"{title}memory")
+    cases = read("cost-estimates")["cases"]
+    figure, axis = plt.subplots(figsize=(8, 4.6), layout="constrained")
+    for kind, colour in (("seconds", OURS), ("megabytes", PEER)):
+        ratios = [said / taken for said, taken in (each[kind] for each in cases.values())]
+        axis.plot(ratios, list(cases), "o", color=colour, label=kind)
+    axis.axvspan(1 / 1.5, 1.5, color="#eeeeee", zorder=0)
+    axis.set_xscale("log", base=2)
+    axis.set_xticks([0.5, 1 / 1.5, 1, 1.5, 2], ["0.5", "0.67", "1", "1.5", "2"])
+    axis.set_xlabel("what --estimate said, over what the run took")
+    axis.invert_yaxis()
+    axis.legend()
+    title = "Said before a run and taken by it; grey: within a factor of 1.5"
+    finish(figure, "cost-estimates", "cost-estimates", title)
+
+
 def consensus():
     """Seconds of many replicates, on random counts and on cells."""
     speed = read("consensus-speed")
@@ -470,6 +522,7 @@ CHARTS = (
         at_hand,
         learning,
         first_use,
+        cost,
         consensus,
         ranks,
         intervals,

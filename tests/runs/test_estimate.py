@@ -128,17 +128,21 @@ def test_tensors_networks_and_images_have_one(tmp_path, capsys, short):
     assert found["n_measured"] < 300_000
 
 
-def test_the_part_that_decides_comes_first(tmp_path, capsys, short):
-    """Few rows a step of many features leave the atoms; many rows and few features the codes."""
+def test_shares_say_what_decides(tmp_path, capsys, short):
+    """Few rows a step of many features leave time to the atoms, many rows to the codes."""
     wide, narrow = tmp_path / "wide.npy", tmp_path / "narrow.npy"
     rng = np.random.default_rng(0)
     np.save(wide, rng.random((4_000, 3_000)).astype(np.float32))
     np.save(narrow, rng.random((100_000, 40)).astype(np.float32))
-    found = facts(capsys, "learn", wide, "--atoms", 40, "--batch-size", 8, "--epochs", 9)
-    assert next(iter(found["shares"])) == "atoms"
-    found = facts(capsys, "learn", narrow, "--atoms", 40, "--batch-size", 2048, "--epochs", 9)
-    assert next(iter(found["shares"])) == "coding"
-    assert 0.5 < sum(found["shares"].values()) <= 1
+    words = ["--atoms", 200, "--batch-size", 8, "--epochs", 9]
+    of_wide = facts(capsys, "learn", wide, *words)["shares"]
+    words = ["--atoms", 40, "--batch-size", 2048, "--epochs", 20]
+    of_narrow = facts(capsys, "learn", narrow, *words)["shares"]
+    assert next(iter(of_narrow)) == "coding"
+    assert of_wide["atoms"] > 5 * of_narrow["atoms"]
+    for shares in (of_wide, of_narrow):
+        assert [*shares.values()] == sorted(shares.values(), reverse=True)
+        assert 0.5 < sum(shares.values()) <= 1 + 1e-9
 
 
 def test_rounds_over_slots_have_one(tmp_path, capsys, short):
