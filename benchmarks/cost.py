@@ -136,9 +136,13 @@ def counted(name, size):
         return rows, d * (N + 2 * r + CHUNK) + r * N**2 + 2 * N**2
     if name == "cp":
         # Three modes, each with a product of the sums of the data and the other loadings.
-        return rows + steps * 3 * 2 * r * d, 3 * r * d + b * d
-    # A copy of a motif grows node by node, and all pairs of its nodes are looked up.
-    chain = n * (size["k"] + d) if name == "network" else 0
+        return rows + steps * 3 * 2 * r * d, 3 * r * d + b * r
+    chain = 0
+    if name == "network":
+        # A copy of a motif grows node by node, and all pairs of its nodes are looked up. Edges are
+        # held in both directions, by tail and by head, each with the other end and a weight.
+        chain = n * (size["k"] + d)
+        held += 4 * size["nodes"] * size["density"]
     return rows + steps * 2 * r**2 * d + chain, held
 
 
