@@ -19,6 +19,8 @@ from atomstream.memory.by_feature import blended, energies, feature_sums, times
 from atomstream.problem import Batch, Needs, Objective
 
 SPARE_SHARE = 0.01  # of the objective
+# Codes of so many atoms, with so few entries, are summed by their entries, which is faster.
+MIN_THIN_ATOMS, MAX_THIN_SHARE = 512, 0.04
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,12 +175,26 @@ class Aggregates(Memory[GramDelta]):
         share, keep = weight / mass, 1 - weight
         grams = blended(self, keep, other, share)
         vars(self).update(
-            gram=keep * self.gram + share * other.gram,
+            gram=blend(self.gram, keep, other.gram, share),
             cross=blend(self.cross, keep, other.cross, share),
             constant=keep * self.constant + share * other.constant,
         )
         if grams is not None or self.grams is not None:
             self.grams = grams
+
+
+def _products(codes: NDArray, weighted: NDArray) -> NDArray:
+    """Return the products of the codes of atoms, in the order of C."""
+    stored = _thin(weighted)
+    if sp.issparse(stored):
+        return (stored.T @ sp.csr_array(codes)).T.toarray()
+    return codes.T @ weighted
+
+
+def _thin(codes: NDArray) -> Any:
+    """Return codes without their zeros, where atoms are many and a row has few of them."""
+    few = codes.shape[1] >= MIN_THIN_ATOMS and np.count_nonzero(codes) < MAX_THIN_SHARE * codes.size
+    return sp.csr_array(codes) if few else codes
 
 
 def _quadratic(gram: NDArray, grams: NDArray | None, dictionary: Dictionary) -> float:
@@ -246,7 +262,7 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         if batch.weights is not None:
             unit = float(batch.weights.max())  # weights must not leave the range of float32
             weighted = h * (batch.weights / unit)[:, None].astype(h.dtype)
-        gram = unit * (h.T @ weighted).astype(np.float64)
+        gram = unit * _products(h, weighted).astype(np.float64)
         if batch.mask is not None and self.by_feature:
             parts = (batch.mask, h, batch.row_weights, dictionary.decode(h))
             grams, cross, constants = feature_sums(batch.X, *parts)
@@ -287,5 +303,5 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         # With fewer rows than atoms the two factors are smaller than their product.
         if self.factored and len(h) < h.shape[1] and not sp.issparse(X):
             return unit * LowRank(weighted.astype(np.float64), X), constants
-        cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else weighted.T @ X)
+        cross = np.asarray((X.T @ weighted).T if sp.issparse(X) else _thin(weighted).T @ X)
         return (unit * cross.astype(np.float64) if unit != 1 else cross), constants

@@ -77,16 +77,17 @@ class Usage:
 def _repeats(gram: NDArray, energy: NDArray, spare: float) -> NDArray:
     """Return which atoms point where one of more energy (or an earlier one of equal) points."""
     sizes, found = np.sqrt(gram.diagonal()), np.zeros(len(energy), bool)
-    whole = sizes * sizes[:, None]
-    near = gram > (1 - (ALIKE if spare else SAME)) * whole
+    near = gram > ((1 - (ALIKE if spare else SAME)) * sizes)[:, None] * sizes
     if np.count_nonzero(near) <= np.count_nonzero(sizes):  # each atom is like itself alone
         return found
-    same = gram > (1 - SAME) * whole
+    first, second = np.nonzero(np.triu(near, 1))
     if spare:
+        product, whole = gram[first, second], sizes[first] * sizes[second]
         # The stronger atom takes over all of the weaker one but what is at right angles to it.
-        weaker = np.minimum(energy, energy[:, None])
-        same |= near & (weaker * (whole**2 - gram**2) <= spare * whole**2)
-    first, second = np.nonzero(np.triu(same, 1))
+        weaker = np.minimum(energy[first], energy[second])
+        same = weaker * (whole**2 - product**2) <= spare * whole**2
+        same |= product > (1 - SAME) * whole
+        first, second = first[same], second[same]
     found[np.where(energy[second] > energy[first], first, second)] = True
     return found
 
