@@ -23,13 +23,12 @@ import time
 import warnings
 
 import numpy as np
-import scipy.sparse as sp
 from benchmark_records import DATA, save
+from newsgroups import news, roots_of_shares, tfidf
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import NMF
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -293,24 +292,6 @@ def authors(n_draws=4):
         name: {"first": right[:half], "second": right[half:], "mean": np.mean(right[half:])}
         for name, right in found.items()
     }
-
-
-def news():
-    """Return counts of words of 20 newsgroups, and the group of each document."""
-    with np.load(DATA / "news20" / "news20_train_counts_w1000.npz", allow_pickle=False) as file:
-        parts = file["data"].astype(float), file["indices"], file["indptr"]
-        return sp.csr_array(parts, shape=tuple(file["shape"])), file["label"].ravel()
-
-
-def roots_of_shares(X, _):
-    """Return the square roots of the shares of words."""
-    total = np.maximum(np.asarray(X.sum(axis=1)).ravel(), 1)
-    return sp.csr_array(sp.diags_array(1.0 / total) @ X).sqrt()
-
-
-def tfidf(X, own):
-    """Return tf-idf with logarithms of counts; in how many documents a word is, own rows say."""
-    return sp.csr_array(TfidfTransformer(sublinear_tf=True).fit(X[own]).transform(X))
 
 
 def words():

@@ -190,3 +190,14 @@ def test_words_name_what_is_not_told():
     unknown = Estimate(work, 7200.0, None, {}, 1)
     assert unknown.sentences("row").splitlines()[1] == "about 2.0 h"
     assert unknown.facts()["memory"] is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "option"), [("nan", "say --missing"), ("-3", "use --model dictionary")]
+)
+def test_bad_entries_are_refused_in_the_words_of_commands(tmp_path, capsys, entry, option):
+    path = tmp_path / "bad.csv"
+    path.write_text(f"a,b\n1,2\n{entry},4\n5,6\n")
+    sentence = refused(capsys, "learn", path, "--atoms", "2", "--estimate")
+    assert option in sentence
+    assert str(path) in sentence

@@ -103,9 +103,11 @@ def _settings_of(kind: type[Task], config: Path | None, options: dict[str, Any])
 def _say_estimate(kind: type[Task], settings: Any, as_json: bool) -> int:
     """Print how long a run would take, and how much memory; nothing is written."""
     from atomstream.runs.estimate import estimate
+    from atomstream.runs.run import explained
 
     task = checked_aloud("settings", lambda: task_of(kind, settings))
-    found = checked_aloud("settings", lambda: estimate(task))
+    with explained(task, warn):
+        found = estimate(task)
     click.echo(json.dumps(found.facts()) if as_json else found.sentences(task.unit))
     return 0
 

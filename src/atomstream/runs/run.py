@@ -153,7 +153,7 @@ class Run:
             while not self.task.complete and (self.reason is None or waits):
                 before, waits = self.task.position, False
                 # Around the learning alone: an error of ours should show where it comes from.
-                with self._explained():
+                with explained(self.task, self._keep_warning):
                     self.task.advance(pace)
                 # An advance that moved nothing would go on for ever.
                 if not pace.rest() and not self.task.complete and self.task.position == before:
@@ -176,7 +176,7 @@ class Run:
         """
         self.finishing = True
         try:
-            with self._explained():
+            with explained(self.task, self._keep_warning):
                 self._results = self.task.finish(self.folder.path)
         except InputError:
             raise
@@ -216,23 +216,24 @@ class Run:
         except OSError as error:
             self._keep_warning(f"{self.metrics} could not be written: {error.strerror}.")
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Keep warnings, and turn what a model complains about into a sentence."""
-        with forward_warnings(self._keep_warning):
-            try:
-                yield
-            # One already, in the words of the command line.
-            except InputError:
-                raise
-            except ValueError as error:
-                raise InputError(self.task.explained(error)) from None
-
     def _keep_warning(self, sentence: str) -> None:
         """Keep a warning for the report, if there is room."""
         if sentence not in self.warnings and len(self.warnings) < MOST_WARNINGS:
             self.warnings = [*self.warnings, sentence]
             self.on_warning(sentence)
+
+
+@contextmanager
+def explained(task: Task, warn: Callable[[str], None]) -> Iterator[None]:
+    """Hand warnings on, and turn what a model complains about into a sentence."""
+    with forward_warnings(warn):
+        try:
+            yield
+        # One already, in the words of the command line.
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(task.explained(error)) from None
 
 
 class _Pace:
