@@ -1,6 +1,7 @@
 """Threads over blocks of rows: all rows once, the same bits, failures at once, one pool."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -104,3 +105,20 @@ def test_learning_has_the_same_bits_for_any_number_of_threads(alpha):
     ]
     assert_array_equal(atoms[0], atoms[1])
     assert_array_equal(atoms[0], atoms[2])
+
+
+@pytest.mark.usefixtures("any_work")
+def test_where_another_thread_fails_this_one_begins_nothing_more():
+    here, both, begun = threading.current_thread(), threading.Barrier(2), []
+
+    def visit(block):
+        begun.append(block)
+        if len(begun) <= 2:  # the first block of each thread
+            both.wait(10)
+        if threading.current_thread() is not here:
+            raise KeyError(block.start)
+        time.sleep(0.02)
+
+    with threads(2), pytest.raises(KeyError):
+        over_rows(visit, 256 * 50, 1)
+    assert len(begun) < 20
