@@ -177,6 +177,35 @@ def test_rows_of_overlapping_atoms_are_not_lost(room):
     room.error(float(lost.mean()), at_most=0.03)
 
 
+def curves_alike(rng):
+    """Return smooth curves, dense and alike: their least direction is smaller than outliers."""
+    hours = np.arange(60) / 2.5
+    peaks, narrow = rng.uniform(0, 24, (8, 1)), rng.uniform(1, 4, (8, 1))
+    atoms = 0.2 + np.exp(narrow * (np.cos(2 * np.pi * (hours - peaks) / 24) - 1))
+    return 15 * rng.gamma(2.0, 1, (400, 8)) @ atoms
+
+
+def test_no_direction_learns_the_outliers_of_a_single_feature(room):
+    worst = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        clean = curves_alike(rng)
+        wrong = rng.random(clean.shape) < 0.3
+        X = clean + rng.normal(0, 5, clean.shape) + wrong * rng.uniform(-1500, 1500, clean.shape)
+        found = clean_rows(X, None, 8, 3.5, rng)
+        worst.append(np.sqrt(((found.low - clean) ** 2).mean(axis=0)).max())
+    room.error(max(worst), at_most=20)
+
+
+def test_without_outliers_the_threshold_costs_little(room):
+    X, clean, atoms = planted(800, share=0.0, n_features=60)
+    errors = []
+    for loss in ("trimmed", "squared"):
+        found = OnlineNMF.from_components(atoms, loss=loss).clean(X)
+        errors.append(np.sqrt(((found - clean) ** 2).mean()))
+    room.ratio(errors[0] / errors[1], at_most=1.028)
+
+
 def test_a_third_of_outliers_do_not_widen_the_scale(room):
     errors = np.random.default_rng(0).normal(0, 2, (50, 400))
     errors[:, :120] = 50

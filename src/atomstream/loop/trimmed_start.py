@@ -25,6 +25,8 @@ from atomstream.updates.trimmed_descent import robust_scale
 # the next they fall. Rows that are alike need a narrow beginning, sparse codes a wide one.
 BEGINNINGS, NARROW = (3.0, 10.0), 1.5
 N_FALLS, N_LAST = 20, 5  # fits with falling weights, and with trimmed entries
+N_DELETED = 10  # of the falls: what was learned with errors that leave the entry out stays
+MIN_FREE = 1e-9  # share of an error that a fit to the entry itself leaves at least
 MAX_NUMBERS = 2**22  # held at a time for the Gram matrices of rows
 RIDGE = 1e-6  # of the mean diagonal of a Gram matrix
 TINY = np.finfo(float).tiny
@@ -144,11 +146,18 @@ def _fallen(
 
     These are :math:`(1 + e^2/c^2)^{-2}` (Geman, McClure), c falling, then 1 within the threshold
     and 0 beyond. Filling in what weighs less, instead of solving, stays where outliers led to.
+
+    A direction of a single feature would fit the outliers of this feature, and so hide them. In
+    the first half of the falls the error of an entry is therefore that of its prediction from the
+    other entries, :math:`e / (1 - h)` with h the leverage of the feature in the basis. Later h
+    would take good entries of features that few others speak of for outliers.
     """
     (first, deviations), scale = ends, 0.0
     outliers = np.zeros(X.shape, bool)
     for step in range(N_FALLS + N_LAST + 1):
         errors = np.abs(X - low)
+        if 0 < step < N_DELETED:
+            errors /= np.maximum(1 - (basis**2).sum(axis=0), MIN_FREE)
         scale = float(robust_scales(errors[seen][None])[0, 0]) if seen.any() else 0.0
         outliers = seen & (errors > deviations * scale)
         if step == N_FALLS + N_LAST:

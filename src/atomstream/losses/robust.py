@@ -134,7 +134,7 @@ class Trimmed(Entrywise):
     ----------
     threshold : float, default=0.0
         t in the units of the data; 0 means ``deviations`` times the scale.
-    deviations : float, default=3.0
+    deviations : float, default=3.5
         Robust deviations, 1.4826 times the median absolute error, beyond which an entry is an
         outlier.
     scale : float, default=0.0
@@ -142,7 +142,7 @@ class Trimmed(Entrywise):
     """
 
     threshold: float = 0.0
-    deviations: float = 3.0
+    deviations: float = 3.5
     scale: float = 0.0
     robust: ClassVar[bool] = True
     trims: ClassVar[bool] = True
