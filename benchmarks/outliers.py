@@ -1,6 +1,7 @@
 """Rows with outliers: the trimmed loss against methods with a term for outliers, on clean rows.
 
 python benchmarks/outliers.py     # writes results/outliers-<generator>.json
+python benchmarks/outliers.py --only ours    # leaves what is recorded of the others
 
 X = HD + noise + S, S uniform between two signs of an amplitude on a share of the entries, then
 clipped from below at 1e-8, the paper's recipe also from above at 4,000, days at 1,500. Measured is
@@ -9,9 +10,11 @@ over rows.
 
 Methods that make no atoms (robust PCA, GoDec, robust NMF, alternating projections) are given these
 rows, outliers and all, together with the others: they have seen them. GoDec is told the rank and
-the share, robust NMF takes the best of three penalties and robust PCA of three, judged by the clean
-rows. Atoms of batch Huber and the true ones get the same codes as ours. Batch Huber goes on until
-500 rounds lower its loss by less than 5e-4 of it, for 20,000 rounds at most.
+the share, robust NMF takes the best of three penalties, robust PCA of three and online robust PCA
+of fifteen pairs, judged by the clean rows. Online robust PCA learns from the rows that ours learns
+from, and codes the others by its own estimator. Atoms of batch Huber and the true ones get the same
+codes as ours. Batch Huber goes on until 500 rounds lower its loss by less than 5e-4 of it, for
+20,000 rounds at most.
 """
 
 from __future__ import annotations
@@ -22,10 +25,11 @@ os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 import argparse
 import time
+from functools import partial
 from itertools import islice
 
 import numpy as np
-from benchmark_records import load, save
+from benchmark_records import BENCHMARKS, load, save
 
 N_ROWS, N_UNSEEN, SHARES = 1_000, 300, (0.0, 0.05, 0.15, 0.30)
 EPOCHS, WARM_UP_PASSES = 10, 50
@@ -83,13 +87,24 @@ def days(n, rng):
     return clean * (200 / clean.mean()), atoms, 1500.0, 1500.0, 5.0
 
 
+def decays(n, rng):
+    """Return sums of rises and exponential decays on a constant, of mean 60, with noise of 2."""
+    time, onsets = np.arange(110), rng.uniform(0, 90, (8, 1))
+    since = np.maximum(time - onsets, 0)
+    atoms = (1 - np.exp(-since / 2)) * np.exp(-since / rng.uniform(4, 30, (8, 1)))
+    atoms = np.vstack([np.full(110, 0.3), atoms])
+    clean = (rng.gamma(0.7, 1, (n, 9)) * (rng.random((n, 9)) < 0.7) + 0.01) @ atoms
+    return clean * (60 / clean.mean()), atoms, 800.0, None, 2.0
+
+
 GENERATORS = {
     "paper": paper,
     "gamma": gamma,
     "dense": dense,
     "bumps": bumps,
-    "levels": levels,  # the last two: nothing was chosen by them
     "days": days,
+    "levels": levels,  # the last two: nothing was chosen by them
+    "decays": decays,
 }
 
 
@@ -161,14 +176,62 @@ def robust_nmf(X, share, rank):
         yield codes @ atoms
 
 
+def basis_codes(X, basis, penalties, codes, n_steps=100):
+    """Return codes and outliers of rows by turns, as Feng, Xu and Yan find those of a row."""
+    ridge, limit = penalties
+    solver = np.linalg.solve(basis @ basis.T + ridge * np.eye(len(basis)), basis)
+    for _ in range(n_steps):
+        errors, old = X - codes @ basis, codes
+        outliers = errors - np.clip(errors, -limit, limit)
+        codes = (X - outliers) @ solver.T
+        if np.linalg.norm(codes - old) <= 1e-4 * np.linalg.norm(codes):
+            break
+    return codes, outliers
+
+
+def online_basis(X, basis, penalties):
+    """Return the basis that passes of stochastic optimisation lead to."""
+    rng, codes = np.random.default_rng(0), np.zeros((len(X), len(basis)))
+    gram, cross, seen = np.zeros((len(basis), len(basis))), np.zeros_like(basis), 0
+    for _ in range(EPOCHS + WARM_UP_PASSES):
+        order = rng.permutation(len(X))
+        for cut in np.split(order, range(64, len(X), 64)):
+            codes[cut], outliers = basis_codes(X[cut], basis, penalties, codes[cut])
+            seen += len(cut)
+            weight = len(cut) / min(seen, len(X))  # one pass in theirs: of many, what is old fades
+            gram += weight * (codes[cut].T @ codes[cut] / len(cut) - gram)
+            cross += weight * (codes[cut].T @ (X[cut] - outliers) / len(cut) - cross)
+            ridge = penalties[0] / len(X)
+            for k in range(len(basis)):
+                move = cross[k] - gram[k] @ basis - ridge * basis[k]
+                basis[k] += move / (gram[k, k] + ridge)
+    return basis
+
+
+def online_robust_pca(X, share, rank):
+    """Yield low ranks of online robust PCA (Feng, Xu and Yan 2013), for each pair of penalties.
+
+    It learns from the rows that ours learns from, in as many passes, in batches in place of single
+    rows, and codes all rows by its own estimator.
+    """
+    size = np.abs(X).mean()
+    for ridge in (1e-3, 1e-2, 1e-1):
+        for limit in (3e-3, 1e-2, 3e-2, 1e-1, 3e-1):
+            penalties = ridge * size, limit * size
+            basis = np.random.default_rng(1).standard_normal((rank, X.shape[1]))
+            basis = online_basis(X[:N_ROWS], basis, penalties)
+            nothing = np.zeros((len(X), rank))
+            yield basis_codes(X, basis, penalties, nothing, 1000)[0] @ basis
+
+
 RIVALS = {
     "robust PCA": robust_pca,
+    "online robust PCA": online_robust_pca,
     "GoDec": godec,
     "robust NMF": robust_nmf,
     "alternating projections": alternating,
 }
-KEPT = (*RIVALS, "batch Huber")
-COMMITS = ("rivals of commit", "all but batch Huber of commit")
+OLDER = (*RIVALS, "batch Huber")  # in records that name one commit for them
 
 
 def huber_atoms(X, rank, delta):
@@ -204,52 +267,73 @@ def contaminated(make, share, seed):
     return clean, np.clip(plain, FLOOR, cap), X, atoms
 
 
-def study(make, share, seed, kept, huber_alone):
-    """Return the errors of all contenders, and seconds of a busy machine; some may be kept."""
+def learned(rows, loss, epochs, rank):
+    """Return a model that has learned from the first rows."""
     from atomstream import OnlineNMF
 
+    return OnlineNMF(rank, loss=loss, n_epochs=epochs, random_state=0).fit(rows[:N_ROWS])
+
+
+def coded(X, atoms):
+    """Return the low rank of the last rows by the codes of ours for these atoms."""
+    from atomstream import OnlineNMF
+
+    return OnlineNMF.from_components(atoms, loss="trimmed").clean(X[N_ROWS:])
+
+
+def contenders(make, share, seed):
+    """Return the clean rows, and for each contender how it finds them and what else it notes."""
     clean, plain, X, atoms = contaminated(make, share, seed)
-    rank, truth = len(atoms), clean[N_ROWS:]
-    report = dict(kept)  # what another commit has measured on the same rows
+    rank, truth, mean = len(atoms), clean[N_ROWS:], clean.mean(axis=0)
+    passes = EPOCHS + WARM_UP_PASSES
 
-    def note(name, began, found):
-        report[name] = {**errors(found, truth), "seconds": time.perf_counter() - began}
-        print(name, {key: round(value, 2) for key, value in report[name].items()}, flush=True)
-
-    def run_huber():
-        """Note batch Huber, run to its end."""
-        began = time.perf_counter()
+    def huber():
         found, n_rounds = huber_atoms(X[:N_ROWS], rank, 0.7 * clean.std())
-        holder = OnlineNMF.from_components(found, loss="trimmed")
-        note("batch Huber", began, holder.clean(X[N_ROWS:]))
-        report["batch Huber"]["rounds"] = n_rounds
+        return coded(X, found), {"rounds": n_rounds}
 
-    if huber_alone:
-        run_huber()
-        return report
-
-    def learned(rows, loss, epochs):
-        return OnlineNMF(rank, loss=loss, n_epochs=epochs, random_state=0).fit(rows[:N_ROWS])
-
-    began = time.perf_counter()
-    note("ours", began, learned(X, "trimmed", EPOCHS).clean(X[N_ROWS:]))
-    began, passes = time.perf_counter(), EPOCHS + WARM_UP_PASSES
-    note("squared, clean rows", began, learned(plain, "squared", passes).clean(plain[N_ROWS:]))
-    began = time.perf_counter()
-    note("squared", began, learned(X, "squared", passes).clean(X[N_ROWS:]))
-    mean = clean.mean(axis=0)
-    note("one atom", time.perf_counter(), np.outer(truth @ mean / (mean @ mean), mean))
-    began = time.perf_counter()
-    holder = OnlineNMF.from_components(atoms, loss="trimmed")
-    note("true atoms", began, holder.clean(X[N_ROWS:]))
-    if kept:
-        return report
-    run_huber()
-    for name, rival in RIVALS.items():
-        began = time.perf_counter()
+    def best(rival):
         tried = [low[N_ROWS:] for low in rival(X, share, rank)]
-        note(name, began, min(tried, key=lambda low: errors(low, truth)["rmse"]))
-    return report
+        return min(tried, key=lambda low: errors(low, truth)["rmse"]), {}
+
+    own = {
+        "ours": lambda: (learned(X, "trimmed", EPOCHS, rank).clean(X[N_ROWS:]), {}),
+        "squared, clean rows": lambda: (
+            learned(plain, "squared", passes, rank).clean(plain[N_ROWS:]),
+            {},
+        ),
+        "squared": lambda: (learned(X, "squared", passes, rank).clean(X[N_ROWS:]), {}),
+        "one atom": lambda: (np.outer(truth @ mean / (mean @ mean), mean), {}),
+        "true atoms": lambda: (coded(X, atoms), {}),
+        "batch Huber": huber,
+    }
+    return truth, own | {name: partial(best, rival) for name, rival in RIVALS.items()}
+
+
+def study(make, share, seed, known, wanted):
+    """Return the errors of all contenders; those that are known are run where they are wanted."""
+    truth, runs = contenders(make, share, seed)
+    found = dict(known)
+    for name, run in runs.items():
+        if name in known and name not in wanted:
+            continue
+        began = time.process_time()
+        low, notes = run()
+        spent = {"processor_seconds": time.process_time() - began}
+        found[name] = errors(low, truth) | spent | notes
+        print(name, {key: round(value, 2) for key, value in found[name].items()}, flush=True)
+    return found
+
+
+def recorded(name):
+    """Return the shares that are recorded, each entry with the commit that it is of."""
+    if not (BENCHMARKS.folder / f"outliers-{name}.json").exists():
+        return {}
+    old = load(f"outliers-{name}")
+    older = old["results"].get("rivals of commit", old["commit"])
+    for found in old["results"]["shares"].values():
+        for contender, entry in found.items():
+            entry.setdefault("commit", older if contender in OLDER else old["commit"])
+    return old["results"]["shares"]
 
 
 def main():
@@ -258,29 +342,20 @@ def main():
     parser.add_argument("generators", nargs="*", default=list(GENERATORS), help="Which ones.")
     parser.add_argument("--seed", type=int, default=1, help="Seed of the data (default: 1).")
     parser.add_argument(
-        "--keep", action="store_true", help="Leave rivals, with batch Huber, as recorded."
-    )
-    parser.add_argument(
-        "--huber", action="store_true", help="Run batch Huber alone; leave the rest as recorded."
+        "--only",
+        action="append",
+        metavar="CONTENDER",
+        help="Run this one, and what has no record; give it again for others.",
     )
     options = parser.parse_args()
     for name in options.generators:
-        report, known = {"rows": N_ROWS, "shares": {}}, {}
-        if options.keep or options.huber:
-            old = load(f"outliers-{name}")
-            known = old["results"]["shares"]
-            own = "all but batch Huber of commit" if options.huber else "rivals of commit"
-            # What was kept before is of its own commit still.
-            report |= {key: old["results"][key] for key in COMMITS if key in old["results"]}
-            report.setdefault(own, old["commit"])
-            report["shares"] = dict(known) if options.huber else {}
+        shares = recorded(name) if options.only else {}
         for share in SHARES:
             print(f"-- {name}, {share:.0%}", flush=True)
-            kept = known.get(str(share), {})
-            kept = kept if options.huber else {rival: kept[rival] for rival in KEPT if kept}
-            found = study(GENERATORS[name], share, options.seed, kept, options.huber)
-            report["shares"][str(share)] = found
-            save(f"outliers-{name}", report)
+            known = shares.get(str(share), {})
+            found = study(GENERATORS[name], share, options.seed, known, options.only or ())
+            shares[str(share)] = found
+            save(f"outliers-{name}", {"rows": N_ROWS, "shares": shares})
 
 
 if __name__ == "__main__":
