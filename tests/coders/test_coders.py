@@ -732,6 +732,27 @@ def test_every_way_through_the_kernels_ends_with_a_certificate(penalty, few, mon
     assert codes.residual.max() <= 1e-9
 
 
+@pytest.mark.parametrize("kind", [Nonnegative, Free])
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_sparse_rows_free_single_entries_and_others_are_pivoted(kind, l2, monkeypatch):
+    """What is sparse is said by l1 over the length of a row, so no other row matters."""
+    rng, pivoted, pivot = np.random.default_rng(5), [], pivoting.encode
+    atoms = rng.random((100, 30))
+    X = rng.gamma(0.1, size=(64, 100)) @ atoms
+    X *= rng.uniform(1, 30, (64, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
+    monkeypatch.setattr(
+        pivoting, "encode", lambda h, *rest: pivoted.append(len(h)) or pivot(h, *rest)
+    )
+    found = []
+    for most in (quadratic.MAX_SPARSE, 99):
+        monkeypatch.setattr(quadratic, "MAX_SPARSE", most)
+        found.append(encode(X, atoms, kind(l1=3.0, l2=l2), Accuracy(gap=1e-12)))
+    assert 5 < pivoted[0] < 59
+    assert pivoted[1:] == [64]
+    assert_allclose(found[0].values, found[1].values, atol=1e-6)
+    assert max(codes.residual.max() for codes in found) <= 1e-12
+
+
 def test_limits_on_work_are_kept_and_told():
     rng = np.random.default_rng(9)
     X, atoms = rng.random((5, 30)), rng.random((20, 30))

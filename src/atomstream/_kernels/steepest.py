@@ -11,7 +11,7 @@ import numpy as np
 from atomstream._kernels.certificate import duality_gap
 from atomstream._kernels.cholesky import solve_transposed
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.support import combine, fresh_gradient, noise, scales
+from atomstream._kernels.support import combine, copy, fresh_gradient, noise, scales
 
 DEPENDENT = 1e-10  # of an atom's square must be new for its entry to be free beside others
 TURNS = 3  # the first with a raised l1; the others where rounding has kept a code from its gap
@@ -52,7 +52,7 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
     work = (lines[5], lines[6], lines[7], marks[2])
     for i in range(len(codes)):
         sample, residual[i] = (linear[i], energy[i], limits[1]), np.inf
-        _copy(h, codes[i])
+        copy(h, codes[i])
         for turn in range(TURNS):
             l1 = penalty[0] if turn > 0 else max(penalty[0], limits[2] * np.sqrt(energy[i]))
             model = (gram, (l1, penalty[1], penalty[2], penalty[3]), (curvature, root))
@@ -85,16 +85,9 @@ def encode(codes, residual, samples, problem, gap, limits):  # type: ignore[no-u
             certified = np.inf if new >= 0 else duality_gap(h, slope, sample, penalty, bound)
             if certified <= gap:
                 residual[i] = certified
-                _copy(codes[i], h)
+                copy(codes[i], h)
             if new >= 0 or certified <= gap:
                 break
-
-
-@inlined
-def _copy(target, source):  # type: ignore[no-untyped-def]
-    """Copy a line; numba's own way brings a message about shapes, which takes long to compile."""
-    for k in range(target.size):
-        target[k] = source[k]
 
 
 @inlined
@@ -104,10 +97,12 @@ def _begin(h, slope, rest, side, given, sample, curvature):  # type: ignore[no-u
     ``slope`` is that of the fit, downhill; ``rest`` what of each atom's square the free ones do not
     explain, infinite for those themselves.
     """
-    n_given = np.int64(0)
+    n_given, length = np.int64(0), 0.0
     for k in range(h.size):
-        slope[k], rest[k], side[k] = sample[0][k], curvature[k], np.sign(h[k])
-        given[n_given] = k
+        slope[k], rest[k], side[k] = sample[0][k], curvature[k], 0.0
+        length += abs(h[k])
+    for k in range(h.size if length > 0 else 0):
+        side[k], given[n_given] = np.sign(h[k]), k
         n_given += h[k] != 0
     return n_given
 
@@ -174,7 +169,7 @@ def _free(new, slope, rest, model, face, size, work):  # type: ignore[no-untyped
     gram, (l1, l2, _, _), _ = model
     (support, share, rows, factor, side), values, index = face, work[1], work[3]
     row = rows[size]
-    _copy(row, gram[new])
+    copy(row, gram[new])
     row[new] += l2
     for b in range(size):
         factor[size, b] = rows[b, new]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 
-BLOCK_ROWS, MIN_BLOCK_ROWS = 256, 128  # rows of a block, and of one of a small batch
+BLOCK_ROWS, MIN_BLOCK_ROWS = 512, 128  # rows of a block, and of one of a small batch
 MIN_BLOCKS = 8  # that rows are cut into, where there are enough of them
 WORTH = 1 << 21  # multiplications, half a millisecond: less is done before other threads are awake
 _pools: dict[int, ThreadPoolExecutor] = {}  # of each number of threads, kept for the next call

@@ -25,9 +25,12 @@ MakeSolver = Callable[[NDArray], Solver]  # from the Gram matrix of the atoms
 # The same for rows with a Gram matrix each, which come first.
 SolveEach = Callable[[NDArray, NDArray | None, NDArray, NDArray], tuple[NDArray, NDArray]]
 CACHE = 2**20  # entries converted at a time
+SINGLE = 1e-6  # gaps down to this are reached from float32 products in sparse rows
 LOOSE = 0.04  # violations down to this are reached faster by sweeps than by solving for entries
 # Atoms that are freed one by one: blocks would gain little, and take long to compile.
 MAX_FREED_SINGLY = 64
+SPARSE = 0.1  # of the length of a row, under atoms of length one: l1 from which codes are sparse
+MAX_SPARSE, STEPS = 128, 16  # atoms up to which sparse rows are coded so first, in so many steps
 SOME = 512  # atoms, up to which single entries are freed in rows with many free ones, too
 RAISED = 3e-5  # l1 that stalled rows begin with, over the largest that leaves a code
 PIVOTS = 20  # rounds of block pivoting, of which most rows need five, before single entries
@@ -41,13 +44,14 @@ class ActiveSet(Coder):
     Entries are set to their best value one by one, the one that gains most first, which says which
     entries are free to move. Then all free entries of a row are solved for at once, those that come
     out infeasible change sides, and so on (block principal pivoting, eight rows side by side). With
-    up to 64 atoms, and in rows where that does not end, single entries become free by the steepest
-    edge. What is left after that goes to an active set: Newton steps, projected on the set, with a
-    Cholesky factor that gains and loses a row as entries come and go; should a projected step go
-    uphill it is cut at the first bound (Lawson and Hanson), so there is an end. For every set of
-    intervals (nonnegative, signed, boxes), and by an active set of its own for the simplex, where
-    mass moves from entry to entry and steps keep the sum; a violation is there the root of the
-    duality gap. Computes in float64.
+    up to 64 atoms (128 where l1 is a tenth of a row's length or more), and in rows where that does
+    not end, single entries become free by the steepest edge. What is left after that goes to an
+    active set: Newton steps, projected on the set, with a Cholesky factor that gains and loses a
+    row as entries come and go; should a projected step go uphill it is cut at the first bound
+    (Lawson and Hanson), so there is an end. For every set of intervals (nonnegative, signed,
+    boxes), and by an active set of its own for the simplex, where mass moves from entry to entry
+    and steps keep the sum; a violation is there the root of the duality gap. Computes in float64;
+    wide float32 rows with a large l1 begin with float32 products, and have the same certificate.
 
     Parameters
     ----------
@@ -94,7 +98,14 @@ class ActiveSet(Coder):
         make = partial(kind, penalty, form, accuracy, limits)
         # The kernel of the simplex takes one Gram matrix for all of its rows.
         each = None if form[5] else partial(_on_own_intervals, penalty, form, accuracy, limits)
-        return code_by_blocks(make, batch, dictionary, dtype, start, each)
+        first = None
+        if each and not loose and accuracy.gap >= SINGLE and batch.X.dtype == np.float32:
+            from atomstream.coders import rounded
+
+            if rounded.pays(batch, dictionary, form[0]):
+                sparse = _is_sparse(form[0], dictionary.gram(), batch.energy)
+                first = rounded.coder(dictionary, penalty, form, accuracy.gap), sparse
+        return code_by_blocks(make, batch, dictionary, dtype, start, each, first)
 
 
 def code_by_blocks(
@@ -104,19 +115,21 @@ def code_by_blocks(
     dtype: DTypeLike,
     start: NDArray | None,
     solve_each: SolveEach | None = None,
+    first: tuple[Callable[..., Any], NDArray] | None = None,
 ) -> Codes:
     """Solve for blocks of rows on threads, with products computed in ``dtype``.
 
     Rows with missing entries have a problem of their own for each pattern of what was observed: the
     products of the atoms over those features alone. Where most rows have a pattern of their own,
-    ``solve_each`` takes the products of all of them at once.
+    ``solve_each`` takes the products of all of them at once. ``first`` is a `rounded.coder`, and
+    the complete rows that it is to try before.
     """
     codes = np.empty((batch.X.shape[0], len(dictionary.gram())), batch.X.dtype)
     residual, samples = np.empty(len(codes)), batch.seen
     whole = make(dictionary.gram()) if batch.mask is None else None
 
-    def code(block: slice) -> None:
-        """Write the codes of a block of rows."""
+    def code(block: Any) -> None:
+        """Write the codes of a block of rows; of any rows if they are complete."""
         linear = _products(dictionary, samples[block], dtype)
         begin = None if start is None else start[block].astype(np.float64)
         energy = batch.energy[block]
@@ -140,8 +153,32 @@ def code_by_blocks(
                 begun, linear[rows], energy[rows]
             )
 
-    over_rows(code, len(codes), codes.shape[1] * sum(dictionary.shape))
+    def code_sparse(block: slice) -> None:
+        """Write codes that rounded products are enough for, then those of the other rows."""
+        code_first, sparse = first  # type: ignore[misc]
+        residual[block] = np.inf
+        if sparse[block].any():
+            rows = _some(block, sparse[block])
+            begin = None if start is None else start[rows].astype(np.float64)
+            found = code_first(whole, begin, samples[rows], batch.energy[rows])
+            codes[rows], residual[rows] = found
+        left = residual[block] == np.inf
+        if left.any():
+            code(_some(block, left))
+
+    work = codes.shape[1] * sum(dictionary.shape)
+    over_rows(code if first is None else code_sparse, len(codes), work)
     return Codes(codes, residual)
+
+
+def _is_sparse(l1: float, gram: NDArray, energy: NDArray) -> NDArray:
+    """Return whether l1 is so large beside a row that its code has few entries, mostly."""
+    return (l1 > 0) & (l1 >= SPARSE * np.sqrt(gram.diagonal().max() * energy))
+
+
+def _some(block: slice, chosen: NDArray) -> Any:
+    """Return the chosen rows of a block; as a slice where they are all, so nothing is copied."""
+    return block if chosen.all() else block.start + np.flatnonzero(chosen)
 
 
 def _products(dictionary: Dictionary, X: Matrix, dtype: DTypeLike) -> NDArray:
@@ -267,28 +304,39 @@ def _begin(
     limits: tuple[int, float],
 ) -> None:
     """Code exactly in place; gaps of rows that are left are not finite."""
-    # Which row goes where: codes of up to MAX_FREED_SINGLY atoms free single entries (`steepest`);
-    # those of more atoms, or in a box, are pivoted in blocks (`pivoting`), and rows in which that
-    # does not end free single entries after all. Codes in a box, and rows with many free ones of
-    # more than SOME atoms, do not: they go on to the caller, as does all that is left, and end in
-    # `active_set`. Loose codes are swept (`descent`), those on a simplex have `simplex` alone.
+    # Which row goes where: codes of up to MAX_FREED_SINGLY atoms, and sparse ones of up to
+    # MAX_SPARSE, free single entries (`steepest`); the others, or those in a box, are pivoted in
+    # blocks (`pivoting`), and rows in which that does not end free single entries after all. Codes
+    # in a box, and rows with many free ones of more than SOME atoms, do not: they go on to the
+    # caller, as does all that is left, and end in `active_set`. Loose codes are swept (`descent`),
+    # those on a simplex have `simplex` alone.
     max_rounds, rounding = limits
     one_by_one = all(bound == 0 or np.isinf(bound) for bound in problem[1][2:])
-    stalled = np.arange(len(codes))
-    if codes.shape[1] > MAX_FREED_SINGLY or not one_by_one:
+    r, left = codes.shape[1], np.arange(len(codes))
+
+    def free_singly(rows: NDArray, most: int, raised: float) -> None:
+        from atomstream._kernels.steepest import encode
+
+        tail = (problem, accuracy.gap, (min(most, max_rounds), rounding, raised))
+        _code_some(encode, rows, codes, residual, samples, *tail)
+
+    if one_by_one and MAX_FREED_SINGLY < r <= MAX_SPARSE:
+        sparse = np.flatnonzero(_is_sparse(problem[1][0], problem[0], samples[1]))
+        if len(sparse):
+            free_singly(sparse, STEPS, 0.0)
+            left = np.flatnonzero(~(residual < np.inf))
+    if len(left) and (r > MAX_FREED_SINGLY or not one_by_one):
         from atomstream._kernels import pivoting
 
         rounds = min(max_rounds, PIVOTS if one_by_one else ALL_PIVOTS)
-        pivoting.encode(codes, residual, samples, problem, accuracy.gap, (rounds, rounding))
-        wide = np.isnan(residual) & (codes.shape[1] > SOME)
-        stalled = np.flatnonzero(~(residual < np.inf) & ~wide)
-    if one_by_one and len(stalled):
-        from atomstream._kernels.steepest import encode
-
-        hard = codes.shape[1] > MAX_FREED_SINGLY and problem[1][0] > 0
+        tail = (problem, accuracy.gap, (rounds, rounding))
+        _code_some(pivoting.encode, left, codes, residual, samples, *tail)
+        wide = np.isnan(residual) & (r > SOME)
+        left = np.flatnonzero(~(residual < np.inf) & ~wide)
+    if one_by_one and len(left):
+        hard = r > MAX_FREED_SINGLY and problem[1][0] > 0
         raised = RAISED * float(np.sqrt(problem[0].diagonal().max())) if hard else 0.0
-        tail = (problem, accuracy.gap, (max_rounds, rounding, raised))
-        _code_some(encode, stalled, codes, residual, samples, *tail)
+        free_singly(left, max_rounds, raised)
 
 
 def _code_some(

@@ -14,7 +14,7 @@ from atomstream.coders import Coder, Codes
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators._validation import NotConvergedWarning, check_lengths
 from atomstream.estimators.registry import SETS, resolve, resolve_coder, with_elastic_net
-from atomstream.losses import Squared
+from atomstream.losses import Squared, squared_norms
 from atomstream.penalties import Free, TopK
 from atomstream.problem import Accuracy, Batch, Objective
 
@@ -99,9 +99,8 @@ def sparse_encode(
     if n_jobs is not None and not THREADS.accepts(n_jobs):
         raise ValueError(f"n_jobs must be None, or {THREADS}, got {n_jobs!r:.80}.")
     floats = [np.float64, np.float32]
-    samples = check_array(checked_numbers(X), accept_sparse="csr", dtype=floats, input_name="X")
-    atoms = checked_numbers(dictionary, "dictionary")
-    atoms = check_array(atoms, dtype=samples.dtype, input_name="dictionary")
+    samples = _checked(X, "X", floats, accept_sparse="csr")
+    atoms = _checked(dictionary, "dictionary", [samples.dtype])
     check_lengths("dictionary", np.abs(atoms).max(axis=1))
     if atoms.shape[1] != samples.shape[1]:
         raise ValueError(
@@ -115,6 +114,15 @@ def sparse_encode(
     with threads(n_jobs):
         codes = encode_exactly(coder, Batch(samples), Rows(atoms), objective, begin, gap).values
     return sp.csr_array(codes) if sparse_output else codes
+
+
+def _checked(X: Any, name: str, dtypes: list[Any], **admitted: Any) -> Any:
+    """Return numbers as scikit-learn checks them; it takes 50 us where nothing is to be done."""
+    X = checked_numbers(X, name)
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in dtypes
+    if plain and np.isfinite(squared_norms(X)).all():
+        return X
+    return check_array(X, dtype=dtypes, input_name=name, **admitted)
 
 
 def check_gap(gap: float | None) -> None:
