@@ -1,11 +1,15 @@
 """Consensus of replicates on planted data: rank, atoms, intervals, and data without structure.
 
 ``python benchmarks/consensus.py`` writes ``results/consensus-*.json``; names of parts run these
-alone (``choices``, ``intervals``, ``speed``). Planted data have 5 atoms of 40
+alone (``choices``, ``rival``, ``intervals``, ``speed``). Planted data have 5 atoms of 40
 features and 600 rows: atoms of equal or unequal energy, and atoms that overlap (a part common to
 all). Noise is centred Gaussian with a standard deviation of 0.1, 0.2 and 0.4 times that of the
 signal, cut at zero, which leaves a mean where the signal is zero; one more kind has uniform noise
 that is not centred. Intervals are judged on Poisson counts of the same signals, too.
+
+The simple rival that chooses a number is parallel analysis (Horn 1965): eigenvalues of the
+correlations of the columns above the 95th percentile of those of columns that were permuted, twenty
+times.
 """
 
 import sys
@@ -95,6 +99,27 @@ def unrelated(seed):
     X, _ = planted(KINDS[seed % 3], NOISES[seed % 3], seed)
     rng = np.random.default_rng(seed)
     return np.column_stack([rng.permutation(column) for column in X.T])
+
+
+def parallel_analysis(X, seed):
+    """Return how many eigenvalues of the correlations are above those of permuted columns."""
+    rng, rows = np.random.default_rng(seed), (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12)
+    permuted = [rng.permuted(rows, axis=0) for _ in range(20)]
+    values = [np.linalg.eigvalsh(each.T @ each)[::-1] for each in (rows, *permuted)]
+    above = values[0] > np.percentile(values[1:], 95, axis=0)
+    return int(np.argmin([*above, False]))
+
+
+def rival():
+    """Return how often parallel analysis is right, and how often it finds what is not there."""
+    found, began = [], time.process_time()
+    for kind, noise in product(KINDS, NOISES):
+        ranks = [parallel_analysis(planted(kind, noise, seed)[0], seed) for seed in range(SEEDS)]
+        found.append({"kind": kind, "noise": noise, "ranks": ranks})
+        found[-1]["right"] = sum(rank == RANK for rank in ranks)
+    structured = sum(parallel_analysis(unrelated(seed), seed) > 0 for seed in range(2 * SEEDS))
+    seconds = (time.process_time() - began) / (len(found) * SEEDS + 2 * SEEDS)
+    return {"planted": found, "structured": structured, "seconds": seconds}
 
 
 def covered(model, parts, truth):
@@ -205,7 +230,7 @@ def timed(loss, n_epochs, n_peers):
     }
 
 
-PARTS = {part.__name__: part for part in (choices, intervals, speed)}
+PARTS = {part.__name__: part for part in (choices, rival, intervals, speed)}
 
 
 def main():

@@ -1,9 +1,11 @@
 """Chains on networks and lattices, and dictionaries of networks, against the published packages.
 
-``python benchmarks/networks.py`` writes ``results/networks.json``. One thread each; contenders take
-turns. The packages are ``NNetwork`` (sampling) and ``ndlearn`` (learning), pure Python.
-``ego-Facebook`` is read from the folder that the variable ATOMSTREAM_DATA names, by default
-``shared/data`` beside the checkout; without it a random graph of its size stands in.
+``python benchmarks/networks.py`` writes ``results/networks.json``, and ``python
+benchmarks/networks.py batch`` writes ``results/networks-batch.json``: scikit-learn's NMF, run to
+its end on as many patches of the same chain. One thread each; contenders take turns. The packages
+are ``NNetwork`` (sampling) and ``ndlearn`` (learning), pure Python. ``ego-Facebook`` is read from
+the folder that the variable ATOMSTREAM_DATA names, by default ``shared/data`` beside the checkout;
+without it a random graph of its size stands in.
 """
 
 from __future__ import annotations
@@ -204,22 +206,40 @@ def learned(network: Network, chain: str) -> tuple[float, np.ndarray]:
     return time.perf_counter() - begin, model.learner_.components_
 
 
-def learning(results: dict[str, Any]) -> None:
-    """Measure sampling and learning from as many patches as ndlearn, judged by the exact law."""
-    name, network = facebook()
-    runs = {"ndlearn (Glauber)": peer_learned(network)}
-    runs |= {f"atomstream, {chain}": learned(network, chain) for chain in ("pivot", "glauber")}
-    found = {contender: {"seconds": seconds} for contender, (seconds, _) in runs.items()}
+def judged(network: Network, rows: np.ndarray) -> dict[str, float]:
+    """Return the relative errors that atoms leave of patches under both laws."""
+    found, coder = {}, OnlineNMF.from_components(rows)
     for law in ("exact law", "approximate pivot chain"):
         judge = MotifPivot(network, motifs.path(K), approximate=law != "exact law")
         rng = np.random.default_rng(1)
         states, _ = judge.run(rng, judge.init(rng), 3000, thin=5)
         patches = judge.patches(states)
-        for contender, (_, rows) in runs.items():
-            coder = OnlineNMF.from_components(rows)
-            rebuilt = coder.inverse_transform(coder.transform(patches))
-            error = float(np.linalg.norm(rebuilt - patches) / np.linalg.norm(patches))
-            found[contender][f"relative error of patches, {law}"] = error
+        rebuilt = coder.inverse_transform(coder.transform(patches))
+        error = float(np.linalg.norm(rebuilt - patches) / np.linalg.norm(patches))
+        found[f"relative error of patches, {law}"] = error
+    return found
+
+
+def batch() -> dict[str, Any]:
+    """Return the seconds and errors of scikit-learn's NMF on patches of the pivot chain."""
+    from sklearn.decomposition import NMF
+
+    _, network = facebook()
+    begin, rng = time.process_time(), np.random.default_rng(0)
+    chain = MotifPivot(network, motifs.path(K))
+    states, _ = chain.run(rng, chain.init(rng), N_BATCHES * BATCH)
+    model = NMF(N_ATOMS, init="nndsvda", max_iter=1000, random_state=0).fit(chain.patches(states))
+    atoms = model.components_ / np.linalg.norm(model.components_, axis=1, keepdims=True)
+    seconds = time.process_time() - begin
+    return {"seconds": seconds, "rounds": model.n_iter_} | judged(network, atoms)
+
+
+def learning(results: dict[str, Any]) -> None:
+    """Measure sampling and learning from as many patches as ndlearn, judged by the exact law."""
+    name, network = facebook()
+    runs = {"ndlearn (Glauber)": peer_learned(network)}
+    runs |= {f"atomstream, {chain}": learned(network, chain) for chain in ("pivot", "glauber")}
+    found = {who: {"seconds": runs[who][0]} | judged(network, runs[who][1]) for who in runs}
     results["learning"] = {"network": name, "patches": N_BATCHES * BATCH, "contenders": found}
 
 
@@ -269,6 +289,8 @@ def one(k: int, chain: str, steps: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         one(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+    elif sys.argv[1:] == ["batch"]:
+        save("networks-batch", batch())
     else:
         measured: dict[str, Any] = {}
         for part in (large, chains, learning):

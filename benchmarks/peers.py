@@ -113,6 +113,18 @@ def equal_samples(X, held, first):
     return rows
 
 
+def longer(X, held, first):
+    """Return errors of ours and of batch NMF after longer times, for six seconds end neither."""
+    learners = {"atomstream, defaults": contenders.atomstream, "batch NMF": contenders.batch_nmf}
+    return {
+        name: {
+            seconds: held_out_error(learn(X, first, seconds=seconds)[0], held)
+            for seconds in (20, 60)
+        }
+        for name, learn in learners.items()
+    }
+
+
 def peak_memory(name):
     """Return the peak memory in MB that one pass takes beyond the data, in a process of its own."""
     done = subprocess.run(
@@ -176,7 +188,7 @@ def main():
     results = {"imports": imports()}
     results["memory"] = {name: peak_memory(name) for name in ("atomstream", "spams")}
     print(results, flush=True)
-    for part in (one_pass, equal_samples, same_time):
+    for part in (one_pass, equal_samples, same_time, longer):
         print(part.__name__, flush=True)
         results[part.__name__] = part(X, held, first)
     same = results["same_time"]

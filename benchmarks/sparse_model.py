@@ -90,7 +90,7 @@ def spams(X, start, seconds, truth):
         )  # fmt: skip
         spent = time.process_time() - began
         yield spent, found(atoms.T, truth)
-        if spent > seconds / 2:
+        if spent > seconds:
             break
 
 

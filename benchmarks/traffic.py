@@ -18,6 +18,11 @@ three entries of a pair with hardly a trip were in the thousands; Birmingham at 
 
 "Whole days": 40 % of the days of each park or pair are hidden, and a tenth of the others serves to
 choose. The rival interpolates between the nearest days that are known, time by time.
+
+``python benchmarks/traffic.py rivals`` writes ``results/traffic-rivals.json``: what this
+interpolation leaves of entries hidden at random, and batch matrix factorization by alternating
+ridge regressions, of parks and times of a day x days or pairs x hours, of any sign, with its rank,
+its penalty and what zeros mean chosen by the same tenth.
 """
 
 import os
@@ -77,6 +82,52 @@ def completed(X, city, setting):
     return np.clip(scale * made, 0, np.nanmax(X))
 
 
+def alternating(X, city, setting):
+    """Return the tensor with all entries, by thirty rounds of alternating ridge regressions."""
+    rank, penalty, zeros = setting
+    seen = X if zeros else np.where(X == 0, np.nan, X)
+    rows = (seen / np.nanmean(seen)).reshape(-1, X.shape[2])
+    if city == "Birmingham":
+        rows = np.swapaxes(rows.reshape(len(X), -1, HOURS[city]), 1, 2).reshape(
+            -1, rows.shape[1] // HOURS[city]
+        )
+    known, rows = ~np.isnan(rows), np.nan_to_num(rows)
+    right = np.random.default_rng(0).standard_normal((rows.shape[1], rank))
+    for _ in range(30):
+        left = regressed(rows, known, right, penalty)
+        right = regressed(rows.T, known.T, left, penalty)
+    made = left @ right.T
+    if city == "Birmingham":
+        made = np.swapaxes(made.reshape(len(X), HOURS[city], -1), 1, 2)
+    return np.clip(np.nanmean(seen) * made.reshape(X.shape), 0, np.nanmax(X))
+
+
+def regressed(rows, known, factors, penalty):
+    """Return the ridge regression of each row on the factors, over its known entries."""
+    rank = factors.shape[1]
+    products = (factors[:, :, None] * factors[:, None, :]).reshape(len(factors), -1)
+    grams = (known.astype(float) @ products).reshape(-1, rank, rank) + penalty * np.eye(rank)
+    return np.linalg.solve(grams, (rows @ factors)[:, :, None])[:, :, 0]
+
+
+def rivals():
+    """Return what the rivals leave of entries hidden at random."""
+    found = {city: [] for city in HOURS}
+    for city, seed in itertools.product(HOURS, SEEDS):
+        X, hidden, left, tenth, fewer = holes(city, seed, whole_days=False)
+        settings = itertools.product(
+            (10, 20, 30), (0.1, 1, 10, 30), (False, True)[: 1 + (city == "NYC")]
+        )
+        tried = {it: errors(alternating(fewer, city, it), left, tenth)[0] for it in settings}
+        best = min(tried, key=tried.get)
+        each = {"seed": seed, "chosen": list(best)}
+        each["alternating"] = errors(alternating(left, city, best), X, hidden)[0]
+        each["interpolation"] = errors(interpolated(left, city), X, hidden)[0]
+        found[city].append(each)
+        print(city, each, flush=True)
+    return found
+
+
 def errors(made, X, hidden):
     """Return the root mean squared error of hidden entries that are not zero, and the relative."""
     judged = hidden & (X > 0)
@@ -92,6 +143,15 @@ def drawn(X, city, share, rng, whole_days):
     return np.repeat(rng.random((*X.shape[:2], n_days)) < share, HOURS[city], axis=2)
 
 
+def holes(city, seed, whole_days):
+    """Return the tensor, what is hidden, what is left, a tenth of it to choose by, and the rest."""
+    rng, X = np.random.default_rng(100 + seed), trips(city)
+    hidden = drawn(X, city, SHARE, rng, whole_days)
+    left = np.where(hidden, np.nan, X)
+    tenth = drawn(X, city, TENTH, rng, whole_days) & ~np.isnan(left)
+    return X, hidden, left, tenth, np.where(tenth, np.nan, left)
+
+
 def interpolated(X, city):
     """Return the tensor with each time of a day interpolated between the days that are known."""
     days = X.reshape(*X.shape[:2], -1, HOURS[city]).copy()
@@ -105,11 +165,7 @@ def interpolated(X, city):
 
 def case(city, seed, whole_days=False):
     """Return what was chosen for a mask, and the errors."""
-    rng, X = np.random.default_rng(100 + seed), trips(city)
-    hidden = drawn(X, city, SHARE, rng, whole_days)
-    left = np.where(hidden, np.nan, X)
-    tenth = drawn(X, city, TENTH, rng, whole_days) & ~np.isnan(left)
-    fewer = np.where(tenth, np.nan, left)
+    X, hidden, left, tenth, fewer = holes(city, seed, whole_days)
     tried = {it: errors(completed(fewer, city, it), left, tenth)[0] for it in SETTINGS[city]}
     best = min(tried, key=tried.get)
     began = time.process_time()
@@ -139,4 +195,7 @@ def main(cities):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(HOURS))
+    if sys.argv[1:] == ["rivals"]:
+        save("traffic-rivals", rivals())
+    else:
+        main(sys.argv[1:] or list(HOURS))

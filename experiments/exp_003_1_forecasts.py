@@ -6,8 +6,10 @@ known season before). Chosen on the first group, judged on the second: other day
 synthetic processes, and series that statsmodels ships. A set of which `predict` warned at its end
 is marked. Errors are root mean squares over all series, each divided by its largest value in the
 first rows; the epidemic's are in log units. The models learn these values as they are
-(``center=False``). `choose_forecaster` sees no row that is judged: it
-chooses on the rows before these.
+(``center=False``). `choose_forecaster` sees no row that is judged: it chooses on the rows before
+these. The simple rival is a ridge regression of the change on the last twelve rows of all series,
+fitted anew to all rows before each forecast, its penalty by leaving rows out; a missing value is
+the one before, for it alone.
 Leaves ``results/003-1-forecasts.json`` and a figure of the same name.
 """
 
@@ -27,11 +29,13 @@ from matplotlib import cbook
 from matplotlib.figure import Figure
 from pictures import save_figure
 from records import DATA, save
+from sklearn.linear_model import RidgeCV
 from statsmodels.datasets import co2, elnino, macrodata, sunspots
 
 from atomstream import SeriesDictionary, choose_forecaster, series
 
 SEEDS = range(3)
+LAGS, PENALTIES = 12, 10.0 ** np.arange(-2, 5)  # of the regression
 Set = tuple[np.ndarray, int, int]  # rows, the first judged, the season
 
 
@@ -167,6 +171,20 @@ def track(model: SeriesDictionary, Y: np.ndarray, first: int) -> tuple[float, bo
     return rms(np.array(made) - Y[first:]), warned
 
 
+def regression(Y: np.ndarray, first: int) -> float:
+    """Return the one-step error of a ridge regression of the change on lags, from a row on."""
+    rows = pd.DataFrame(Y).ffill().bfill().to_numpy()
+    windows = np.lib.stride_tricks.sliding_window_view(rows, LAGS, axis=0)
+    lagged, made = windows.reshape(len(windows), -1), []
+    for row in range(first, len(rows)):
+        past = rows[:row]
+        scale = np.maximum(past.std(axis=0), 1e-12)
+        change, units = np.diff(past, axis=0)[LAGS - 1 :] / scale, np.repeat(scale, LAGS)
+        model = RidgeCV(PENALTIES).fit(lagged[: row - LAGS] / units, change)
+        made.append(past[-1] + model.predict(lagged[row - LAGS, None] / units)[0] * scale)
+    return rms(np.array(made) - Y[first:])
+
+
 def judged(name: str, given: Set, *, choose: bool) -> dict:
     """Return errors on one set, also as shares of the better persistence."""
     rows, first, season = given
@@ -178,6 +196,7 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
         "persistence": rms(Y[first:] - Y[first - 1 : -1]),
         "seasonal": rms(Y[first:] - Y[first - season : len(Y) - season]),
         "default": float(np.mean([error for error, _ in runs])),
+        "regression": regression(Y, first),
         "runs that warn": sum(warned for _, warned in runs),
     }
     told["ratio"] = told["default"] / min(told["persistence"], told["seasonal"])

@@ -6,7 +6,8 @@ months, 10 % of the entries missing), each scaled to [0, 1]. A further 20 % of t
 hidden, five times over; told is the root mean square error on them, per city and over the three
 Californian ones, as a share of the error of the mean of the calendar month. Beside it: windows of
 12 months, no initialisation (the thesis has none), and scikit-learn's IterativeImputer with default
-settings on the four columns, and on them with the months before and after.
+settings on the four columns, and on them with the months before and after; and the same on what is
+left without the mean of the calendar month, which is added again.
 
 Then the online reconstruction of section 3.4, each month rebuilt with the dictionary of that
 moment, and the atoms: how cities go together inside them (correlation of their curves, atoms
@@ -83,6 +84,12 @@ def iterative(Y: np.ndarray, neighbours: int, seed: int) -> np.ndarray:
         warnings.simplefilter("ignore", ConvergenceWarning)
         filled = IterativeImputer(random_state=seed).fit_transform(np.hstack(shifted))
     return filled[:, 4 * neighbours : 4 * neighbours + 4]
+
+
+def departures(Y: np.ndarray, neighbours: int, seed: int) -> np.ndarray:
+    """Fill what is left without the mean of the calendar month by the same regressions."""
+    means = climatology(Y)
+    return means + iterative(Y - means, neighbours, seed)
 
 
 def errors(filled: np.ndarray, Y: np.ndarray, hidden: np.ndarray) -> np.ndarray:
@@ -216,6 +223,11 @@ def main() -> None:
         ways = {name: (ours, settings) for name, settings in VARIANTS.items()}
         ways |= {f"IterativeImputer, {2 * n + 1} months": (iterative, n) for n in (0, 1)}
         found.setdefault("mean of the month, F", []).append(base)
+        ways |= {
+            f"{name}, departures": (departures, how)
+            for name, (fill, how) in ways.items()
+            if fill is iterative
+        }
         for name, (fill, how) in ways.items():
             began = perf_counter()
             filled = fill(left, how, seed)
