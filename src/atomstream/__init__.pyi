@@ -52,6 +52,9 @@ from .estimators.signature_extraction import extract_signatures as extract_signa
 from .estimators.source_apportionment import bootstrap_sources as bootstrap_sources
 from .estimators.source_apportionment import find_sources as find_sources
 from .estimators.supervised import SupervisedDictionary as SupervisedDictionary
+from .estimators.supervised_network import (
+    SupervisedNetworkDictionary as SupervisedNetworkDictionary,
+)
 from .estimators.symmetric import symmetric_nmf as symmetric_nmf
 from .estimators.topics import TopicModel as TopicModel
 from .estimators.video import VideoDictionary as VideoDictionary

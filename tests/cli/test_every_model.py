@@ -19,7 +19,8 @@ CODES = {
     "TopicModel": "docs.txt",
 }
 SHAPES = {"SupervisedDictionary": (8, 4), "TopicModel": (20, 2), "VideoDictionary": (8, 2)}
-REBUILDS = {"ImageDictionary": "picture.png", "NetworkDictionary": "edges.txt"}
+NETWORKS = ("NetworkDictionary", "SupervisedNetworkDictionary")
+REBUILDS = {"ImageDictionary": "picture.png", **dict.fromkeys(NETWORKS, "edges.txt")}
 DOCUMENTS = ["cat dog horse", "stock bond market", "dog mouse cat", "bond trade stock"] * 5
 
 
@@ -53,6 +54,9 @@ def models():
         "SupervisedDictionary": atomstream.SupervisedDictionary(3, n_epochs=2, **seeded).fit(
             X, np.arange(len(X)) % 3
         ),
+        "SupervisedNetworkDictionary": atomstream.SupervisedNetworkDictionary(
+            "path:3", 3, n_batches=3, batch_size=40, **seeded
+        ).fit([nx.karate_club_graph(), nx.cycle_graph(9)], ["club", "ring"]),
         "TopicModel": atomstream.TopicModel(2, n_features=64, n_epochs=2, **seeded).fit(DOCUMENTS),
         "VideoDictionary": atomstream.VideoDictionary(2, **seeded).fit(rng.random((9, 4, 5))),
     }
@@ -75,7 +79,7 @@ def folder(tmp_path_factory):
 
 def test_all_classes_of_models_are_here(folder):
     assert sorted(MODELS) == sorted(path.stem for path in folder.glob("*.atoms"))
-    assert len(MODELS) == 14
+    assert len(MODELS) == 15
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -93,7 +97,7 @@ def test_inspect_shows_the_model_and_its_atoms(folder, capsys, name):
     keys = {"RandomWalkFactorization": "clusters", "TopicModel": "topics"}
     rows = found[keys.get(name, "atoms")]
     if name != "RandomWalkFactorization":  # its clusters are made by `partition`
-        first = "recent_share" if name == "NetworkDictionary" else "code_share"
+        first = "recent_share" if name in NETWORKS else "code_share"
         shares = [row[first] for row in rows]
         assert shares == sorted(shares, reverse=True)
         assert 0 < sum(shares) <= 1 + 1e-9 or name == "ColorRestorer"
@@ -125,7 +129,7 @@ def test_encode_writes_codes_or_refuses(folder, tmp_path, capsys, name):
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_reconstruct_writes_a_file_or_refuses(folder, tmp_path, capsys, name):
-    out = tmp_path / ("out.csv" if name == "NetworkDictionary" else "out.png")
+    out = tmp_path / ("out.csv" if name in NETWORKS else "out.png")
     arguments = (
         "reconstruct",
         folder / f"{name}.atoms",

@@ -3,6 +3,8 @@
 import warnings
 from collections.abc import Generator
 from copy import deepcopy
+from functools import partial
+from itertools import cycle, islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,11 +24,11 @@ from atomstream.estimators._network_reconstruction import (
     NetworkReconstruction,
     resolve_chain,
 )
+from atomstream.estimators._several_networks import Chains, networks_of
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import patches_of
-from atomstream.samplers.glauber import is_copy
 
 # Of the pairs that the motif leaves free, from which on atoms are single edges.
 MAX_ATOM_SHARE = 1 / 3
@@ -59,7 +61,8 @@ class NetworkDictionary(NetworkReconstruction):
     n_batches : int, default=100
         Batches that `fit` takes.
     batch_size : int, default=1000
-        Copies per batch; under "all" every batch is all copies.
+        Copies per batch, the same number from each of several networks; under "all" every batch is
+        all copies.
     thin : int, default=1
         Moves from one copy to the next.
     alpha : float, default=0.0
@@ -78,8 +81,8 @@ class NetworkDictionary(NetworkReconstruction):
     learner_ : OnlineNMF
         Codes patches of shape (n, k * k) with the dictionary, and scores them.
     motif_ : Motif
-    position_ : ndarray of int64 of shape (k,)
-        Where the chain stands; None under "all".
+    position_ : ndarray of int64 of shape (k,) or (n_networks * k,)
+        Where the chain of each network stands; None under "all".
     n_steps_ : int
         Batches learned from.
 
@@ -110,9 +113,10 @@ class NetworkDictionary(NetworkReconstruction):
     ACCEPTS = ("sparse", "string")
     PARAMETERS: ClassVar = _parameters.NETWORK
     LEARNED = (
-        *(LEARNER, part("motif_", Motif), array("position_", "k", np.int64, optional=True)),
+        *(LEARNER, part("motif_", Motif), array("position_", "p", np.int64, optional=True)),
         *(part("_rng", np.random.Generator), array("_totals", "n r"), count("_spacing", 1)),
     )
+    _LEARNER: ClassVar[type] = OnlineNMF
 
     # -- learning
 
@@ -130,28 +134,29 @@ class NetworkDictionary(NetworkReconstruction):
         Parameters
         ----------
         network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
-            As in `atomstream.domains.networks.network.Network.of`.
+            As in `atomstream.domains.networks.network.Network.of`; or a list of several, each of
+            which has its share of every batch.
         y : ignored
         engine : None, str, Executor, dask.distributed.Client or Engine, optional
             Where rounds run, as in `OnlineNMF.fit_stream`.
         slots : int, optional
             Parallel parts of each round. With an engine or slots, every batch is a new chain of its
-            own.
+            own, on the networks in turn.
         rounds : atomstream.cluster.Rounds, optional
             How the rows of batches are dealt to slots.
         """
         with Transaction(self):
             self.check()
             self.__dict__.pop("learner_", None)
-            network = Network.of(network)
+            networks = networks_of(network)
             if engine is None and slots is None:
-                self._learn(network, self.n_batches)
+                self._learn(networks, self.n_batches)
             else:
-                self._learn_in_rounds(network, engine, slots, rounds)
+                self._learn_in_rounds(networks, engine, slots, rounds)
         return self
 
     def _learn_in_rounds(
-        self, network: Network, engine: Any, slots: int | None, rounds: Rounds | None
+        self, networks: list[Network], engine: Any, slots: int | None, rounds: Rounds | None
     ) -> None:
         """Learn from many chains."""
         from atomstream.cluster.shards import Shards
@@ -162,16 +167,13 @@ class NetworkDictionary(NetworkReconstruction):
                 "choose 'pivot' or 'glauber'."
             )
         self._begin()
-        self._check_size(network)
-        self._warn_of_many_atoms(network)
+        self._check_networks(networks)
         self._note_usage()
-        seed = int(self._rng.integers(2**63))
-        known = network, self.motif_, self.chain, self.thin
-        numbers = range(self.n_batches)
-        chains = [ChainShard(*known, (seed, number), self.batch_size) for number in numbers]
+        seed, known = int(self._rng.integers(2**63)), (self.motif_, self.chain, self.thin)
+        owners = enumerate(islice(cycle(networks), self.n_batches))
+        chains = [ChainShard(one, *known, (seed, n), self.batch_size) for n, one in owners]
         how = {"engine": engine, "slots": slots, "rounds": rounds}
-        settings: dict[str, Any] = {"alpha": self.alpha, "schedule": self.schedule}
-        self._teach(Shards(chains), None, how=how, **settings)
+        self._teach(Shards(chains), None, how=how, **self._learner_settings)
 
     def partial_fit(self, network: object, y: object = None, *, n_batches: int = 1) -> Self:
         """Learn from more batches; the chain goes on where it stood, or anew if no copy is there.
@@ -179,19 +181,25 @@ class NetworkDictionary(NetworkReconstruction):
         Parameters
         ----------
         network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
-            The same as before, or another one: of one author, say.
-        y : ignored
+            The same as before, or another one, or a list of several, as in `fit`.
+        y : label, or array-like of shape (n_networks,), optional
+            For `SupervisedNetworkDictionary` the class of the network, or of each; else ignored.
         n_batches : int, default=1
             Batches of copies.
         """
         with Transaction(self):
             self.check()
             check_count("n_batches", n_batches)
-            self._learn(Network.of(network), n_batches)
+            networks, known = self._labelled(network, y)
+            self._learn(networks, n_batches, known)
         return self
 
-    def _learn(self, network: Network, n_batches: int) -> None:
-        """Run the chain in front of the learner."""
+    def _labelled(self, network: object, y: Any) -> tuple[list[Network], NDArray | None]:
+        """Return networks, and an array of their labels where labels are learned from."""
+        return networks_of(network), None
+
+    def _learn(self, networks: list[Network], n_batches: int, y: Any = None) -> None:
+        """Run the chains in front of the learner; y are the labels of the networks, if any."""
         if "learner_" not in self.__dict__:
             self._begin()
         elif self.motif_ != Motif.of(self.motif):
@@ -199,13 +207,27 @@ class NetworkDictionary(NetworkReconstruction):
                 f"motif={self.motif!r} is not the motif that was learned; call fit to start over."
             )
         check_size(self, self.learner_.n_components)
-        self._check_size(network)
+        self._check_networks(networks)
+        batches = self._every if self.chain == "all" else partial(self._along, y=y)
+        self._teach(batches(networks, n_batches), n_batches, **self._learner_settings)
+
+    @property
+    def _learner_settings(self) -> dict[str, Any]:
+        """Parameters that the learner has, too, and that may change between calls."""
+        return {"alpha": self.alpha, "schedule": self.schedule}
+
+    def _check_networks(self, networks: list[Network]) -> None:
+        for network in networks:
+            self._check_size(network)
+        if self.chain == "all" and len(networks) > 1:
+            raise ValueError("chain='all' takes one network; choose 'pivot' or 'glauber'.")
+        if self.batch_size < len(networks):
+            raise ValueError(
+                f"batch_size={self.batch_size} leaves some of {len(networks)} networks without a "
+                "copy in a batch; take at least as many."
+            )
         if not self._n_steps:
-            self._warn_of_many_atoms(network)
-        batches = self._every if self.chain == "all" else self._along
-        self._teach(
-            batches(network, n_batches), n_batches, alpha=self.alpha, schedule=self.schedule
-        )
+            self._warn_of_many_atoms(networks[0])
 
     def _warn_of_many_atoms(self, network: Network) -> None:
         free, n_atoms = self.motif_.n_free_pairs(directed=network.directed), self.n_components
@@ -221,38 +243,42 @@ class NetworkDictionary(NetworkReconstruction):
                 "show little more than single edges; choose a longer motif, such as "
                 f"path:21{enough}.",
                 NetworkWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _begin(self) -> None:
         self.motif_ = Motif.of(self.motif)
         self._rng = np.random.default_rng(drawn_seed(self.random_state))
         seed = int(self._rng.integers(2**63))
-        self.learner_ = OnlineNMF(self.n_components, random_state=seed)
+        self.learner_ = self._LEARNER(self.n_components, random_state=seed)
         self.position_ = None
         self._totals, self._spacing = np.empty((0, self.n_components)), 1
 
-    def _along(self, network: Network, n_batches: int) -> Generator[NDArray]:
-        """Yield batches along the chain; its place is kept once the learner has learned them."""
-        chain = resolve_chain(self.chain)(network, self.motif_)
-        if self.position_ is None or not is_copy(network, self.motif_, self.position_):
+    def _chains(self, networks: list[Network]) -> Chains:
+        return Chains([resolve_chain(self.chain)(one, self.motif_) for one in networks])
+
+    def _along(self, networks: list[Network], n_batches: int, y: Any = None) -> Generator[Any]:
+        """Yield batches along the chains; their places are kept once the learner has learned."""
+        chains = self._chains(networks)
+        if not chains.stand_at(self.position_):
             # Drawn from a copy: if no start is found, the model is as it was.
             rng = deepcopy(self._rng)
-            self.position_, self._rng = chain.init(rng), rng
+            self.position_, self._rng = chains.init(rng), rng
         for _ in range(n_batches):
             self._note_usage()
             rng, n_steps = deepcopy(self._rng), self._n_steps
-            states, position = chain.run(rng, self.position_, self.batch_size, self.thin)
+            patches, owners, position = chains.run(rng, self.position_, self.batch_size, self.thin)
             try:
-                yield chain.patches(states)
+                yield patches if y is None else (patches, y[owners])
             finally:
                 # Only once the batch was learned: a step that failed is made from the same place
                 # again.
                 if self._n_steps > n_steps:
                     self._rng, self.position_ = rng, position
 
-    def _every(self, network: Network, n_batches: int) -> Generator[tuple[NDArray, NDArray]]:
+    def _every(self, networks: list[Network], n_batches: int) -> Generator[tuple[NDArray, NDArray]]:
         """Yield all patches that differ, weighted by their law, again and again."""
+        (network,) = networks
         states, weights = self._all(network)
         patches, places = distinct(patches_of(network, states))
         weights = np.bincount(places, weights)

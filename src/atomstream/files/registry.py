@@ -22,6 +22,7 @@ MODELS = {
     "RandomWalkFactorization": "atomstream.estimators.walk",
     "SeriesDictionary": "atomstream.estimators.series",
     "SupervisedDictionary": "atomstream.estimators.supervised",
+    "SupervisedNetworkDictionary": "atomstream.estimators.supervised_network",
     "TopicModel": "atomstream.estimators.topics",
     "VideoDictionary": "atomstream.estimators.video",
 }

@@ -36,6 +36,7 @@ LOOKS = {
     "RandomWalkFactorization": "WalkLook",
     "SeriesDictionary": "SeriesLook",
     "SupervisedDictionary": "LabelsLook",
+    "SupervisedNetworkDictionary": "NetworkLook",
     "TopicModel": "TextLook",
     "VideoDictionary": "VideoLook",
 }

@@ -55,7 +55,7 @@ class NetworkLook(Look):
         kind = f"{counted(len(model.components_), 'atom')} of {k} x {k} nodes, chain {model.chain}"
         batches = counted(model.n_steps_, "batch", "batches")
         return {
-            "model": f"NetworkDictionary, {kind}",
+            "model": f"{type(model).__name__}, {kind}",
             "motif": f"{model.motif} ({k} nodes, {len(model.motif_.edges)} edges)",
             "copies": f"{record.learner.n_samples_seen_:,} in {batches}",
         }
