@@ -442,6 +442,19 @@ def test_of_counts_the_largest_number_that_comes_back_is_taken_and_both_rules_ar
     assert real.reason.startswith("For measurements under a divergence the rule is error")
 
 
+def test_starts_alone_under_a_divergence_differ():
+    """Singular vectors, where a single model begins, would be one start for all."""
+    X, _ = planted(n_rows=90)
+    settings = {"n_replicates": 4, "holdout": 0.5, "bootstrap": False, "random_state": 0}
+    found = []
+    for init in ("auto", "svd"):
+        model = ConsensusNMF([3], model=OnlineNMF(loss="kl", init=init), **settings)
+        first, _, third, _ = model.partial_fit(X).replicates_[3]  # two that have the same rows
+        found.append(np.abs(first.components_ - third.components_).max())
+    assert found[0] > 1e-3
+    assert found[1] < 1e-9  # what is asked for is kept
+
+
 def test_an_atom_that_most_replicates_have_is_not_lost_to_one_that_varies(room):
     """Eight replicates in ten have both of two atoms that are alike; a third one has two forms.
 

@@ -253,9 +253,13 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         self.front_ = clone(template).set_params(n_components=ranks[0], random_state=self.seed_)
         # One model checks and cuts the data for all replicates.
         self.front_._begin()
-        resampled = self.bootstrap
+        loss, resampled = self.front_.algorithm_.objective.loss, self.bootstrap
         if resampled is None:
-            resampled = not self.front_.algorithm_.objective.loss.quadratic
+            resampled = not loss.quadratic
+        alone = loss.ratio_power is not None and not resampled
+        if alone and isinstance(template.init, str) and template.init == "auto":
+            # Singular vectors are one start for all: replicates would end alike, and miss others.
+            template.set_params(init="samples")
         draws = RowDraws(self.seed_, n_parts, self.block_size, resampled)
         self.ensemble_ = Ensemble(template, ranks, self.n_replicates, draws)
         self.n_steps_ = 0

@@ -55,8 +55,9 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         Without that replicates differ in their starts and in the rows that they leave out alone, as
         in the consensus of Kotliar et al., and those of up to 5,000 rows alternate over all of
         these until they have settled: stability tells what starts do. Of the replicates that have
-        the same rows, the half that fits them better makes the atoms. By default only under
-        divergences, where all starts on the same counts end alike, so that false atoms come back.
+        the same rows, the half that fits them better makes the atoms. Under divergences such
+        replicates start from rows, for ``init="auto"`` would be one start for all. By default only
+        under divergences, for on the same counts false atoms come back.
     to_the_end : bool, default=False
         Whether bootstraps of up to 5,000 rows, too, alternate in `fit` until they have settled, as
         a single model does, with one pass before: as factors of counts need it whose parts are all
