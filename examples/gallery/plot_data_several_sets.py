@@ -38,7 +38,7 @@ for axis, atom, cosine, title in zip(axes, found, cosines, titles, strict=True):
     axis.bar(np.arange(12) - 0.2, planted[cosine.argmax()], 0.4, label="planted")
     axis.bar(np.arange(12) + 0.2, atom / np.linalg.norm(atom), 0.4, label="found")
     axis.set_title(f"{title} ({cosine.max():.3f})", loc="left")
-axes[0].legend(loc="upper right")
+axes[0].legend(loc="upper left")
 axes[-1].set_xlabel("substance")
 
 plt.show()
