@@ -15,6 +15,9 @@ from atomstream.penalties.base import kernel_form
 from atomstream.problem import Accuracy, Batch, Needs, Objective
 
 ROUGH = Accuracy(violation=1e-2)  # of the codes that only say which entries are outliers
+# Reweightings, their fall, trims, sweeps of each and their end, while learning: what is far off is
+# trimmed, and comes back in a later pass.
+ROUGHLY = (15, 0.65, 6, 20, 3e-3)
 FALL = 0.7  # of the floor, from one reweighting to the next
 MIN_WEIGHT = 1e-3  # of an entry: below, products would lose their digits
 
@@ -68,15 +71,33 @@ class Trimming(Coder):
         inner = kind()
         X = dense(batch.X)
         rough, shape = accuracy.violation > ROUGH.violation, objective.codes.shape
-        if shape is not None and shape.radius == np.inf and not shape.total:
+        free = shape is not None and shape.radius == np.inf and not shape.total
+        if free:
             form = kernel_form(objective.codes)
-            values = self._by_kernel(X, batch.mask, dictionary, loss, form, start, rough)
+            effort = ROUGHLY if rough else (self.n_falls, FALL, self.n_trims, 40, 1e-3)
+            effort = effort if start is None else (0, 1.0, *effort[2:])
+            values = self._by_kernel(X, batch.mask, dictionary, loss, form, start, effort)
         else:
             values = self._reweighted(X, batch.mask, dictionary, squared, inner, start)
         errors = np.abs(X - dictionary.decode(values))
         seen = errors <= loss.thresholds(errors, batch.mask)
         seen = seen if batch.mask is None else seen & batch.mask
-        return inner.encode(Batch(X, mask=seen), dictionary, squared, accuracy, values)
+        codes = inner.encode(Batch(X, mask=seen), dictionary, squared, accuracy, values)
+        if not free:
+            return codes
+        # What is left of a row may tell nothing of an atom, and codes beyond all bounds cost no
+        # more than its threshold. Those of least absolute errors are never worse than zeros.
+        sizes, left = np.abs(X), np.abs(X - dictionary.decode(codes.values))
+        if batch.mask is not None:
+            sizes, left = sizes * batch.mask, left * batch.mask
+        lost = left.sum(axis=1) > sizes.sum(axis=1)
+        if lost.any():
+            mask = None if batch.mask is None else batch.mask[lost]
+            effort = (self.n_falls, FALL, 0, 40, 1e-3)
+            codes.values[lost] = self._by_kernel(
+                X[lost], mask, dictionary, loss, form, None, effort
+            )
+        return codes
 
     def _by_kernel(
         self,
@@ -86,16 +107,12 @@ class Trimming(Coder):
         loss: Any,
         form: Any,
         start: NDArray | None,
-        rough: bool,
+        effort: tuple,
     ) -> NDArray:
         """Return codes of all rows, each by itself, on threads."""
         from atomstream._kernels.reweighted import encode
 
         atoms = dictionary.atoms().astype(np.float64)
-        # What is far off while learning is trimmed, and comes back in a later pass.
-        effort = (15, 0.65, 6, 20, 3e-3) if rough else (self.n_falls, FALL, self.n_trims, 40, 1e-3)
-        if start is not None:
-            effort = (0, 1.0, *effort[2:])
         limits = (*effort, *loss.limits)
         nearest = min(max(0.0, form[2]), form[3])
         codes = np.full((len(X), len(atoms)), nearest) if start is None else start.astype(float)

@@ -1,6 +1,7 @@
 """Minimise the surrogate of a trimmed loss, and follow the scale of its errors."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,11 +10,16 @@ import numpy as np
 
 from atomstream.base import Fixed, dense
 from atomstream.coders.trimming import Trimming
+from atomstream.exceptions import DataWarning
 from atomstream.losses import robust_scales
 from atomstream.losses.robust import MIN_ERROR_SHARE
 from atomstream.memory.trimmed import TrimmedSums
 from atomstream.problem import Batch, Clock, Needs, Objective
 from atomstream.updates import BlockCoordinate, CodedBatch, Updater
+
+
+# A scale at which nothing is trimmed, and one from which on scales stay: lower, for slots are merged.
+UNTRIMMED, STAYS = 1e18, 1e15
 
 
 @dataclass(frozen=True)
@@ -48,10 +54,13 @@ class TrimmedDescent(Updater[Any]):
         found = [robust_scale(*item[:2], state.dictionary) for item in latest]
         self._descent().update(state, objective, clock, latest)
         loss: Any = objective.loss
-        if found and not loss.threshold:
-            old = state.dictionary.scale
-            new = float(np.mean(found))
-            state.dictionary.scale = new if not old else old + clock.weight * (new - old)
+        old = state.dictionary.scale or 0.0
+        if not found or loss.threshold or old >= STAYS:
+            return
+        new = float(np.mean(found))
+        state.dictionary.scale = old + clock.weight * (new - old) if old else new
+        if state.memory.outlier_share > 0.5:
+            stop_trimming(state.dictionary, stacklevel=10)
 
     def value(self, state: Any, objective: Objective) -> float:
         """Return the surrogate with damping and the penalty on the atoms that may change."""
@@ -59,6 +68,21 @@ class TrimmedDescent(Updater[Any]):
 
     def _descent(self) -> BlockCoordinate:
         return BlockCoordinate(self.damping, self.fixed, self.n_sweeps, self.patience)
+
+
+def stop_trimming(dictionary: Any, stacklevel: int) -> None:
+    """Let the scale of a dictionary be one at which nothing is trimmed, and say so.
+
+    What most entries are is no outlier: they would be those that a few atoms explain exactly, such
+    as zeros, and the rest would count as missing.
+    """
+    dictionary.scale = UNTRIMMED
+    warnings.warn(
+        "The entries are not a few outliers on what atoms explain: trimming would keep those that "
+        "are alike, such as zeros, and drop the rest. Nothing is trimmed; take loss='huber'.",
+        DataWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def robust_scale(batch: Batch, codes: Any, dictionary: Any) -> float:
