@@ -9,10 +9,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
 
 from atomstream import OnlineNMF, load, save
 from atomstream.coders import Trimming
 from atomstream.dictionaries.rows import Rows
+from atomstream.exceptions import DataWarning
 from atomstream.loop.trimmed_start import clean_rows
 from atomstream.losses import Trimmed, robust_scales
 from atomstream.memory import TrimmedAggregates, TrimmedSums
@@ -222,3 +224,33 @@ def test_a_row_that_the_atoms_do_not_explain_keeps_most_of_its_entries():
     errors = np.abs(X - code @ atoms)
     assert (errors[0] <= loss.thresholds(errors)[0]).mean() > 0.7
     assert (errors[0] <= 3 * 0.1).mean() < 0.3
+
+
+@pytest.mark.parametrize("share", [0.0, 0.15])  # known before anything is learned; on the way
+def test_what_most_entries_are_is_no_outlier(share, room):
+    """Half of the entries of digits are zeros, which a few atoms explain exactly."""
+    rng = np.random.default_rng(0)
+    clean = load_digits().data
+    X = np.where(rng.random(clean.shape) < share, rng.uniform(0, 48, clean.shape), clean)
+    with pytest.warns(DataWarning, match="Nothing is trimmed; take loss='huber'"):
+        model = OnlineNMF(10, loss="trimmed", random_state=0).fit(X[:1400])
+    errors = [
+        np.sqrt(((it.inverse_transform(it.transform(X[1400:])) - clean[1400:]) ** 2).mean())
+        for it in (model, OnlineNMF(10, random_state=0).fit(X[:1400]))
+    ]
+    room.ratio(errors[0] / errors[1], at_most=1.15)
+    assert not model.outliers(X[1400:]).any()
+    scale = model.state_.dictionary.scale
+    assert model.partial_fit(X[:200]).state_.dictionary.scale == scale  # it stays
+
+
+def test_codes_are_hardly_worse_than_zeros():
+    """The entries that are left may tell nothing of an atom; reweighting ends a little early."""
+    rng = np.random.default_rng(3)
+    atoms = rng.random((4, 12)) ** 12
+    X = rng.random((300, 12)) * (rng.random((300, 12)) < 0.4)
+    dictionary = Rows(atoms, 1e-4)
+    objective = replace(OBJECTIVE, loss=Trimmed(), codes=Nonnegative())
+    found = Trimming().encode(Batch(X), dictionary, objective, EXACT).values @ atoms
+    left, given = np.abs(X - found).sum(axis=1), X.sum(axis=1)
+    assert (left <= 1.05 * given).all()

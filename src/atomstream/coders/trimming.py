@@ -30,7 +30,8 @@ class Trimming(Coder):
     under Huber's loss, and f falls from the row's median error to its robust scale. That keeps what
     few large entries pull away. Then weights :math:`(1 + e_j^2/c^2)^{-2}`, c falling to the
     threshold, give back good entries that lay beyond it, and at last entries beyond are dropped and
-    the rest is fitted exactly. Each row is coded by itself alone.
+    the rest is fitted exactly. Where that leaves more of a row than zeros would, its code is that
+    of least absolute errors. Each row is coded by itself alone.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class Trimming(Coder):
         if not free:
             return codes
         # What is left of a row may tell nothing of an atom, and codes beyond all bounds cost no
-        # more than its threshold. Those of least absolute errors are never worse than zeros.
+        # more than its threshold. Those of least absolute errors are hardly ever worse than zeros.
         sizes, left = np.abs(X), np.abs(X - dictionary.decode(codes.values))
         if batch.mask is not None:
             sizes, left = sizes * batch.mask, left * batch.mask

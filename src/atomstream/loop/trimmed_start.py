@@ -94,7 +94,7 @@ def trimmed_start(
         whole = np.where(found.outliers & ~_seen(batch), found.low, X).astype(X.dtype)
         plain = _learned(Batch(whole, batch.weights), n_components, algorithm, rng, N_PASSES // 5)
         if _explains_less(replace(batch, X=X), dictionary, plain, algorithm):
-            stop_trimming(plain, stacklevel=8)  # the caller of fit
+            stop_trimming(plain, stacklevel=10)  # the caller of fit
             return plain
     return dictionary
 
