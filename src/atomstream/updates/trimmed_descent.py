@@ -17,9 +17,8 @@ from atomstream.memory.trimmed import TrimmedSums
 from atomstream.problem import Batch, Clock, Needs, Objective
 from atomstream.updates import BlockCoordinate, CodedBatch, Updater
 
-
-# A scale at which nothing is trimmed, and one from which on scales stay: lower, for slots are merged.
-UNTRIMMED, STAYS = 1e18, 1e15
+UNTRIMMED = 1e18  # a scale at which nothing is trimmed
+STAYS = 1e15  # from here on scales stay; lower, for slots are merged
 
 
 @dataclass(frozen=True)
