@@ -199,6 +199,11 @@ in `results/`. Run a script in the environment that `make test` makes, for insta
 measured number on them is read from a JSON file, which names the commit and the date of its run.
 Each section begins with what came out, and with a table of what is in print and what we found.
 
+Comparisons name what a simple rival reaches and what was chosen on which data. Where a section says
+nothing of that, its script chooses nothing by what it reports; its settings are those of the paper
+or written in the script, and it is not known whether anybody looked at these data when they, or the
+defaults of the library, were set.
+
 """
 
 if __name__ == "__main__":

@@ -139,13 +139,16 @@ def test_pictures_of_pages_are_there_and_small_and_have_a_script():
 
 TABLES = (
     "coherence",
+    "consensus-rival",
     "denoising",
+    "divergences-batch",
     "entry-weights",
     "etth2",
     "forecasts",
     "labels",
     "labels-words",
     "links",
+    "networks-batch",
     "outliers",
     "rare-parts",
     "shared-atoms",
