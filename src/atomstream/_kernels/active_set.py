@@ -56,7 +56,7 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
             residual[i] = 0.0
             continue
         fresh_gradient(h, gradient, sample, model, work)
-        size, factored, stuck, gap = free_entries(h, penalty, face), 0, False, np.inf
+        size, factored, stuck, gap = free_entries(h, penalty, face), np.int64(0), False, np.inf
         share = END_SHARE if size > 0 else FIRST_SHARE
         for turn in range(limits[0]):
             n_picks = pick(h, gradient, sample, model, share)

@@ -54,7 +54,7 @@ def _sweep_block(atoms, gram, descent, damping, penalty):  # type: ignore[no-unt
                 descent[k, f] -= gram[k, j] * moved[f]
 
 
-@kernel
+@inlined
 def _prox(row, step, penalty):  # type: ignore[no-untyped-def]
     """Replace a row by its proximal point, as ``prox`` of the sets does."""
     l1, l2, low, high, radius, total = penalty

@@ -47,7 +47,7 @@ def duality_gap(h, gradient, sample, penalty, bound):  # type: ignore[no-untyped
         best = min(best, cost - inner + _conjugate(h, gradient, 1.0, penalty))
     if l1 > 0 and (open_above or open_below):
         scale = l1 / max(most if open_above else 0.0, fewest if open_below else 0.0)
-        gap = 0.5 * (1 - scale) ** 2 * unexplained + cost - scale * inner
+        gap = 0.5 * (1 - scale) * (1 - scale) * unexplained + cost - scale * inner
         best = min(best, gap + _conjugate(h, gradient, scale, penalty))
     elif l2 == 0 and (open_above or open_below):
         best = min(best, _unpenalised(h, gradient, energy, low, high, bound))

@@ -140,7 +140,7 @@ def invert_face(j, W, K, places, faces):  # type: ignore[no-untyped-def]
     only affinely independent become independent.
     """
     inverse, support, sizes = faces[0][j], faces[1][j], faces[2]
-    size, same = 0, True
+    size, same = np.int64(0), True  # a literal would be compiled for apart
     for n in places:
         if W[j, n] > 0:
             same = same and size < sizes[j] and support[size] == n

@@ -52,7 +52,7 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
     for i in range(len(codes)):
         h, sample = codes[i], (linear[i], energy[i], limits[1])
         fresh_gradient(h, gradient, sample, model, work)
-        size, factored, stuck, gap = free_entries(h, bounds, face), 0, False, np.inf
+        size, factored, stuck, gap = free_entries(h, bounds, face), np.int64(0), False, np.inf
         for _ in range(limits[0]):
             n_picks, size = _pick(h, gradient, sample, model, face, size)
             size, factored = leave(h, bounds, face, size, factored)
@@ -62,7 +62,7 @@ def encode(codes, residual, samples, problem, accuracy, limits):  # type: ignore
             # A running gradient drifts, and so does the sum.
             fresh_gradient(h, gradient, sample, model, work)
             gap = _gap(h, gradient, sample, penalty)
-            if gap <= accuracy[1] or gap <= accuracy[0] ** 2 or (stuck and n_picks == 0):
+            if gap <= accuracy[1] or gap <= accuracy[0] * accuracy[0] or (stuck and n_picks == 0):
                 break
             stuck = n_picks == 0
         residual[i] = gap

@@ -102,7 +102,7 @@ def _begin(h, slope, rest, side, given, sample, curvature):  # type: ignore[no-u
         slope[k], rest[k], side[k] = sample[0][k], curvature[k], 0.0
         length += abs(h[k])
     for k in range(h.size if length > 0 else 0):
-        side[k], given[n_given] = np.sign(h[k]), k
+        side[k], given[n_given] = 1.0 if h[k] > 0 else -1.0, k
         n_given += h[k] != 0
     return n_given
 
@@ -159,7 +159,7 @@ def _choose(slope, rest, side, sample, model):  # type: ignore[no-untyped-def]
     if top <= index_bits:
         return np.int64(-1)
     new = np.int64(top & index_bits)
-    side[new] = np.sign(slope[new])
+    side[new] = 1.0 if slope[new] > 0 else -1.0
     return new
 
 

@@ -12,12 +12,11 @@ DEPENDENT = 1e-12  # squared: an atom depends on others that explain all but 1e-
 @inlined
 def scales(gram, l2):  # type: ignore[no-untyped-def]
     """Return the curvature of each entry, its inverse and its root; 0 for zero atoms."""
-    curvature, inverse, root = np.zeros(len(gram)), np.zeros(len(gram)), np.zeros(len(gram))
+    curvature, inverse, root = np.empty(len(gram)), np.empty(len(gram)), np.empty(len(gram))
     for k in range(len(gram)):
         curvature[k] = gram[k, k] + l2
-        if curvature[k] > 0:
-            inverse[k] = 1 / curvature[k]
-            root[k] = np.sqrt(curvature[k])
+        inverse[k] = 1 / curvature[k] if curvature[k] > 0 else 0.0
+        root[k] = np.sqrt(max(curvature[k], 0.0))
     return curvature, inverse, root
 
 
