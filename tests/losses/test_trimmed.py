@@ -247,6 +247,18 @@ def test_what_most_entries_are_is_no_outlier(share, room):
     assert model.partial_fit(X[:200]).state_.dictionary.scale == scale  # it stays
 
 
+def test_atoms_for_most_rows_are_no_reason_not_to_trim(room):
+    """Least squares with so many atoms follow outliers, and explain more of these rows."""
+    rng = np.random.default_rng(0)
+    clean = (1 + rng.gamma(1.0, 1, (48, 6))) @ rng.gamma(1.0, 1, (6, 300))
+    wrong = rng.random(clean.shape) < 0.2
+    X = np.maximum(
+        clean + rng.normal(0, 0.1, wrong.shape) + 100 * wrong * rng.random(wrong.shape), 0
+    )
+    model = OnlineNMF(30, loss="trimmed", n_epochs=2, random_state=0).fit(X)
+    room.share((model.outliers(X) > 0)[wrong].mean(), at_least=0.8)
+
+
 def test_codes_are_hardly_worse_than_zeros():
     """The entries that are left may tell nothing of an atom; reweighting ends a little early."""
     rng = np.random.default_rng(3)

@@ -109,7 +109,8 @@ def _explains_less(batch: Batch, trimmed: Rows, plain: Rows, algorithm: Algorith
 
     Where outliers are few and large it falls to .5 to .85 of that of least squares, for these
     follow outliers in vain. It rises where entries that are alike, such as zeros, are explained
-    exactly and the rest counts as outliers.
+    exactly and the rest counts as outliers. With atoms for most rows least squares follow outliers
+    after all; that is allowed for by the share of the rows' freedom that atoms leave.
     """
     some = batch.of(slice(None, None, max(1, len(batch.X) // MAX_JUDGED)))
     codes = algorithm.coder.encode(some, trimmed, algorithm.objective, EXACT).values
@@ -119,6 +120,7 @@ def _explains_less(batch: Batch, trimmed: Rows, plain: Rows, algorithm: Algorith
     if (errors > loss.thresholds(errors, some.mask))[seen].mean() > 0.5:
         return True  # what most entries are is no outlier
     ours, theirs = errors[seen].mean(), np.abs(some.X - plain.decode(own.values))[seen].mean()
+    theirs /= max(1 - len(plain.atoms()) / len(batch.X), TINY)
     # Errors that are nothing beside the data tell nothing.
     return bool(ours > max(CLEARLY * theirs, MIN_LEFT * np.abs(some.X)[seen].mean()))
 
