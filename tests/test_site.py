@@ -146,6 +146,7 @@ TABLES = (
     "etth2",
     "forecasts",
     "labels",
+    "labels-networks",
     "labels-words",
     "links",
     "networks-batch",

@@ -13,6 +13,7 @@ from atomstream import (
     save,
 )
 from atomstream.domains.networks import Network
+from atomstream.samplers import MotifPivot
 
 SETTINGS = {"n_batches": 5, "batch_size": 60, "random_state": 0}
 KINDS = ["hubs", "rings"]
@@ -82,6 +83,15 @@ def test_a_network_is_predicted_by_the_mean_scores_of_its_patches():
     assert_array_equal(model.predict(several[0], n_steps=300), found[:1])
     assert model.coef_.shape == (1, 3)
     assert_allclose(model.coef_[0], head[:3, 1] - head[:3, 0])
+
+
+def test_mean_codes_are_those_of_the_patches_along_a_chain():
+    several, y = networks(2)
+    model = supervised().fit(several, y)
+    rng = np.random.default_rng(int(np.random.default_rng(0).integers(2**63)))
+    chain = MotifPivot(several[1], model.motif_)
+    codes = model.learner_.transform(chain.patches(chain.run(rng, chain.init(rng), 30)[0]))
+    assert_allclose(model.mean_codes(several, n_steps=30)[1], codes.mean(axis=0), rtol=1e-10)
 
 
 def test_mean_codes_are_those_of_all_copies_in_the_limit():
