@@ -115,7 +115,8 @@ def _explains_less(batch: Batch, trimmed: Rows, plain: Rows, algorithm: Algorith
     some = batch.of(slice(None, None, max(1, len(batch.X) // MAX_JUDGED)))
     codes = algorithm.coder.encode(some, trimmed, algorithm.objective, EXACT).values
     own, *_ = Whole().explain(some, plain, _plain(algorithm), CodingOptions(EXACT))
-    seen, loss = _seen(some), algorithm.objective.loss.at(trimmed)
+    seen = _seen(some)
+    loss: Any = algorithm.objective.loss.at(trimmed)
     errors = np.abs(some.X - trimmed.decode(codes))
     if (errors > loss.thresholds(errors, some.mask))[seen].mean() > 0.5:
         return True  # what most entries are is no outlier
