@@ -1,13 +1,18 @@
 """Cross-fitting: features are explained by codes that have not seen them."""
 
+from contextlib import nullcontext
+from itertools import count
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer
 
 from atomstream import OnlineNMF
 from atomstream.coders import Multiplicative
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import DataWarning, IncompatiblePartsError
+from atomstream.loop import whole_features
 from atomstream.loop.explaining import cross_fit
 from atomstream.loop.online import Algorithm
 from atomstream.losses import L1, L2, Hellinger, Huber, KullbackLeibler
@@ -247,10 +252,56 @@ def test_one_atom_takes_the_place_of_all_where_it_is_better_and_only_there():
 
 @pytest.mark.filterwarnings("ignore:A single atom")
 @pytest.mark.parametrize("loss", ["l2", "trimmed"])
-def test_rows_of_zeros_in_float32_are_learned_to_the_end_without_a_warning(loss):
+def test_rows_of_zeros_in_float32_are_learned_to_the_end(loss):
     rng = np.random.default_rng(0)
     X = rng.poisson(8 * rng.random((200, 3)) ** 3 @ rng.random((3, 12))).astype(np.float32)
     X[:120] = 0
-    model = OnlineNMF(3, loss=loss, random_state=0).fit(X)
+    # What is no zero would be an outlier.
+    told = pytest.warns(DataWarning, match="is trimmed") if loss == "trimmed" else nullcontext()
+    with told:
+        model = OnlineNMF(3, loss=loss, random_state=0).fit(X)
     assert np.isfinite(model.components_).all()
     assert model.components_.dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore:Column 23")
+@pytest.mark.parametrize("loss", ["huber", "l1", "l2"])
+def test_without_outliers_codes_of_all_features_lead_to_less(loss, room):
+    """Two columns of this table have nearly all of its energy, and others tell little of them."""
+    X = load_breast_cancer().data
+    model = OnlineNMF(5, loss=loss, random_state=0).fit(X[::2])
+    plain = OnlineNMF.from_components(
+        np.maximum(OnlineNMF(5, random_state=0).fit(X[::2]).components_, 1e-9), loss=loss
+    )
+    room.ratio(model.score(X[1::2]) / plain.score(X[1::2]), at_most=2.0)
+
+
+def left_of_clean_rows(X, clean, monkeypatch, n_atoms):
+    """Return the error of atoms that rounds over whole features end, and of those without them."""
+    errors = []
+    for on in (True, False):
+        if not on:
+            monkeypatch.setattr(whole_features, "settle_on_whole_features", lambda *_: None)
+        atoms = OnlineNMF(n_atoms, loss="huber", random_state=0).fit(X).components_
+        judge = OnlineNMF.from_components(atoms, loss="l1")
+        errors.append(np.sqrt(((judge.clean(clean) - clean) ** 2).mean()))
+    monkeypatch.undo()
+    return errors
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
+def test_rounds_over_whole_features_come_nearer_to_the_truth(share, room, monkeypatch):
+    X, clean, _ = contaminated(600, share)
+    with_them, without = left_of_clean_rows(X, clean, monkeypatch, N_ATOMS)
+    room.error(with_them / without, at_most=1.0)
+
+
+def test_rounds_that_would_learn_outliers_are_not_taken(monkeypatch):
+    """Outliers of one sign and a hundred times an entry are what atoms of all features learn."""
+    _, clean, _ = contaminated(600, 0.0)
+    rng, falling = np.random.default_rng(0), count(0, -1)
+    X = np.where(rng.random(clean.shape) < 0.1, rng.uniform(0, 400, clean.shape), clean)
+    chosen, _ = left_of_clean_rows(X, clean, monkeypatch, N_ATOMS)
+    monkeypatch.setattr(whole_features, "left_unseen", lambda *_: next(falling))  # all are taken
+    forced, without = left_of_clean_rows(X, clean, monkeypatch, N_ATOMS)
+    assert chosen == without < 0.8 * forced

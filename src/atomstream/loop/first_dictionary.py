@@ -60,7 +60,7 @@ def first_dictionary(
         return mixed
     # Under losses with kinks atoms that are all alike end far above what can be reached, and those
     # of least squares near it; but of few rows for the number of atoms these learn the outliers.
-    refined, seed = _least_squares(batch, Rows(made("samples")), algorithm), rng.integers(2**63)
+    refined, seed = least_squares(batch, Rows(made("samples")), algorithm), rng.integers(2**63)
     # One seed for both: the same parts of the features, so that chance does not choose.
     left = [
         cross_fit(batch, start, algorithm, ACCURACY, np.random.default_rng(seed))[1].objective
@@ -85,7 +85,7 @@ def inside(given: NDArray, algorithm: Algorithm) -> NDArray:
     return np.asarray(atoms)
 
 
-def _least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:
+def least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:
     """Return the dictionary that rounds over the batch lead to under the squared loss.
 
     Missing entries count as the means of their features.

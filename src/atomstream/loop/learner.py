@@ -164,12 +164,15 @@ class Learner:
         """
         vars(self).pop("rounds", None)  # as in `learn`
         updater, loss = self.algorithm.updater, self.algorithm.objective.loss
-        joint = updater.folds > 1 and self.algorithm.coder.uses_all_atoms
-        if blocks and joint and not isinstance(loss, Entrywise):
+        if blocks and updater.folds > 1 and self.algorithm.coder.uses_all_atoms:
             from atomstream.loop.one_atom import keep_one_atom
+            from atomstream.loop.whole_features import settle_on_whole_features
 
+            parts = (blocks, self.state, self.algorithm)
             with threads(self.n_jobs):
-                keep_one_atom(blocks, self.state, self.algorithm, self.rng)
+                settle_on_whole_features(*parts, self.clock, self.rng)
+                if not isinstance(loss, Entrywise):
+                    keep_one_atom(*parts, self.rng)
         if not blocks or not updater.descends_on_full_data:
             return 0
         # Models that only read a stream do not load it.

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +9,14 @@ from numpy.typing import NDArray
 from atomstream.base import dense
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import DataWarning
-from atomstream.loop.explaining import MIN_FEATURES_PER_ATOM, cross_fit
+from atomstream.loop.explaining import MIN_FEATURES_PER_ATOM
 from atomstream.loop.first_dictionary import inside
 from atomstream.loop.online import Algorithm
+from atomstream.loop.whole_features import judged_rows, left_unseen
 from atomstream.memory.state import State
-from atomstream.problem import Accuracy, Batch
+from atomstream.problem import Batch
 
-MAX_ROWS = 512  # that both are compared on, or less than twice as many
-N_PARTS = 10  # of the features: codes are found on nine tenths, nearly as well as on all
 N_ROUNDS = 20
-ACCURACY = Accuracy(violation=0.05)
 
 
 def keep_one_atom(
@@ -39,15 +36,12 @@ def keep_one_atom(
     # Of few features they are explained as a whole, and fixed atoms have no other in their place.
     if n_features < MIN_FEATURES_PER_ATOM * n_components or algorithm.updater.fixed:
         return
-    some = blocks[0].of(slice(None, None, max(1, blocks[0].X.shape[0] // MAX_ROWS)))
-    # The majoriser of a row that is explained exactly, such as zeros, is too steep for float32.
-    batch = replace(some, X=some.X.astype(np.float64))
-    folded = replace(algorithm, updater=replace(algorithm.updater, folds=N_PARTS))  # type: ignore[type-var]
-    one, seed = _one_atom(batch, algorithm), rng.integers(2**63)
+    batch, seed = judged_rows(blocks), rng.integers(2**63)
+    one = _one_atom(batch, algorithm)
     # One seed for both: the same parts of the features.
     many, single = (
-        cross_fit(batch, rows, folded, ACCURACY, np.random.default_rng(seed))[1].objective
-        for rows in (Rows(state.dictionary.atoms().astype(np.float64)), Rows(one[None]))
+        left_unseen(batch, rows, algorithm, np.random.default_rng(seed))
+        for rows in (state.dictionary, Rows(one[None]))
     )
     if single < many:
         state.dictionary.assign(np.tile(one, (n_components, 1)))

@@ -1,0 +1,85 @@
+"""Codes of all features under a robust loss, where outliers do not ask for others."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from atomstream.dictionaries.rows import Rows
+from atomstream.loop.explaining import MIN_FEATURES_PER_ATOM, cross_fit
+from atomstream.loop.first_dictionary import least_squares
+from atomstream.loop.online import Algorithm
+from atomstream.loop.settling import rounds
+from atomstream.memory.state import State
+from atomstream.problem import Accuracy, Batch, Clock
+from atomstream.updates.reseeding import starting_atoms
+
+# Rows that are tried, and that atoms are compared on, or less than twice as many.
+MAX_ROWS, MAX_JUDGED = 2048, 512
+N_PARTS = 10  # of the features: codes are found on nine tenths, nearly as well as on all
+MAX_ROUNDS = 30
+ACCURACY = Accuracy(violation=0.05)
+
+
+def judged_rows(blocks: Sequence[Batch]) -> Batch:
+    """Return some rows that atoms are compared on, in float64."""
+    some = _some(blocks, MAX_JUDGED)
+    # The majoriser of a row that is explained exactly, such as zeros, is too steep for float32.
+    return replace(some, X=some.X.astype(np.float64))
+
+
+def _some(blocks: Sequence[Batch], most: int) -> Batch:
+    """Return about so many rows of the first block, at equal distances, or all of them."""
+    return blocks[0].of(slice(None, None, max(1, blocks[0].X.shape[0] // most)))
+
+
+def left_unseen(
+    batch: Batch, dictionary: Rows, algorithm: Algorithm, rng: np.random.Generator
+) -> float:
+    """Return the loss of features that codes have not seen, summed over the rows of a batch."""
+    folded = replace(algorithm, updater=replace(algorithm.updater, folds=N_PARTS))  # type: ignore[type-var]
+    rows = Rows(dictionary.atoms().astype(np.float64))
+    return float(cross_fit(batch, rows, folded, ACCURACY, rng)[1].objective)
+
+
+def settle_on_whole_features(
+    blocks: Sequence[Batch],
+    state: State,
+    algorithm: Algorithm,
+    clock: Clock,
+    rng: np.random.Generator,
+) -> None:
+    """Go on with codes of all features, and keep that where it predicts features better.
+
+    Atoms that explain features by codes which have not seen them do not learn outliers. Without
+    outliers they explain less than those of the plain alternation, several times less where few
+    columns are large. Which of both is right features tell that codes have not seen. A few rows
+    try it, from the atoms at hand and from those of least squares.
+    """
+    n_components, n_features = state.dictionary.shape
+    # Of few features they are explained as a whole already.
+    if n_features < MIN_FEATURES_PER_ATOM * n_components:
+        return
+    whole = replace(algorithm, updater=replace(algorithm.updater, folds=1))  # type: ignore[type-var]
+    few, batch = _some(blocks, MAX_ROWS), judged_rows(blocks)
+    seed, starts = rng.integers(2**63), [state.dictionary]
+    if not algorithm.updater.fixed:
+        drawn = starting_atoms(
+            few, n_components, "samples", penalty=algorithm.objective.atoms, rng=rng
+        )
+        starts.append(least_squares(few, Rows(drawn), algorithm))
+    # One seed for all: the same parts of the features.
+    least = left_unseen(batch, state.dictionary, algorithm, np.random.default_rng(seed))
+    best = None
+    for start in starts:
+        tried = state.snapshot()
+        tried.dictionary = Rows(start.atoms().copy())
+        for _ in rounds([few], tried, whole, clock, most=MAX_ROUNDS):
+            pass
+        left = left_unseen(batch, tried.dictionary, algorithm, np.random.default_rng(seed))
+        if left < least:
+            least, best = left, tried.dictionary
+    if best is not None:
+        state.dictionary = best
+        for _ in rounds(blocks, state, whole, clock, most=MAX_ROUNDS):
+            pass
