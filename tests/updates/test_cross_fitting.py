@@ -305,3 +305,19 @@ def test_rounds_that_would_learn_outliers_are_not_taken(monkeypatch):
     monkeypatch.setattr(whole_features, "left_unseen", lambda *_: next(falling))  # all are taken
     forced, without = left_of_clean_rows(X, clean, monkeypatch, N_ATOMS)
     assert chosen == without < 0.8 * forced
+
+
+def test_rounds_over_whole_features_end_with_the_time():
+    X, _, _ = contaminated(600, 0.0)
+    ten = OnlineNMF(N_ATOMS, loss="huber", n_epochs=10, random_state=0).fit(X)
+    learner, asked = ten._learner, []
+    before = learner.state.dictionary.atoms().copy()
+
+    def late():
+        asked.append(True)
+        return len(asked) > 3
+
+    parts = ([Batch(X)], learner.state, learner.algorithm, learner.clock)
+    whole_features.settle_on_whole_features(*parts, np.random.default_rng(0), late)
+    assert len(asked) == 4
+    assert_array_equal(learner.state.dictionary.atoms(), before)

@@ -184,7 +184,7 @@ class Settling(Fitting):
         return [block for block in blocks if block.mass > 0]
 
     def _settle(
-        self, blocks: list[Batch], after: Callable[[Progress], bool], **limits: Any
+        self, blocks: list[Batch], after: Callable[[Progress | None], bool], **limits: Any
     ) -> bool:
         """Alternate over all data, to limits; return whether ``after`` let it end by itself."""
         n_rounds = self._current().settle(blocks, after, **limits)

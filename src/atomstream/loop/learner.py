@@ -151,7 +151,7 @@ class Learner:
     def settle(
         self,
         blocks: list[Batch],
-        after: Callable[[Progress], bool],
+        after: Callable[[Progress | None], bool],
         *,
         choose: bool = False,
         **limits: Any,
@@ -170,7 +170,7 @@ class Learner:
 
             parts = (blocks, self.state, self.algorithm)
             with threads(self.n_jobs):
-                settle_on_whole_features(*parts, self.clock, self.rng)
+                settle_on_whole_features(*parts, self.clock, self.rng, lambda: after(None))
                 if not isinstance(loss, Entrywise):
                     keep_one_atom(*parts, self.rng)
         if not blocks or not updater.descends_on_full_data:

@@ -1,6 +1,6 @@
 """Codes of all features under a robust loss, where outliers do not ask for others."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,13 +48,15 @@ def settle_on_whole_features(
     algorithm: Algorithm,
     clock: Clock,
     rng: np.random.Generator,
+    late: Callable[[], bool],
 ) -> None:
     """Go on with codes of all features, and keep that where it predicts features better.
 
     Atoms that explain features by codes which have not seen them do not learn outliers. Without
     outliers they explain less than those of the plain alternation, several times less where few
     columns are large. Which of both is right features tell that codes have not seen. A few rows
-    try it, from the atoms at hand and from those of least squares.
+    try it, from the atoms at hand and from those of least squares. No round is made once ``late``
+    says that the time is over.
     """
     n_components, n_features = state.dictionary.shape
     # Of few features they are explained as a whole already.
@@ -75,11 +77,13 @@ def settle_on_whole_features(
         tried = state.snapshot()
         tried.dictionary = Rows(start.atoms().copy())
         for _ in rounds([few], tried, whole, clock, most=MAX_ROUNDS):
-            pass
+            if late():
+                return
         left = left_unseen(batch, tried.dictionary, algorithm, np.random.default_rng(seed))
         if left < least:
             least, best = left, tried.dictionary
     if best is not None:
         state.dictionary = best
         for _ in rounds(blocks, state, whole, clock, most=MAX_ROUNDS):
-            pass
+            if late():
+                return
