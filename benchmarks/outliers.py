@@ -109,21 +109,11 @@ GENERATORS = {
 
 
 def robust_pca(X, share, rank):
-    """Yield low ranks by principal component pursuit, inexact augmented Lagrangian."""
+    """Yield low ranks by principal component pursuit, at three weights of what is sparse."""
+    from baselines import component_pursuit
+
     for factor in (0.5, 1.0, 2.0):
-        weight = factor / np.sqrt(max(X.shape))
-        length = np.linalg.norm(X, 2)
-        dual, penalty, sparse = X / max(length, np.abs(X).max() / weight), 1.25 / length, 0 * X
-        for _ in range(100):
-            left, values, right = np.linalg.svd(X - sparse + dual / penalty, full_matrices=False)
-            low = (left * np.maximum(values - 1 / penalty, 0)) @ right
-            rest = X - low + dual / penalty
-            sparse = np.sign(rest) * np.maximum(np.abs(rest) - weight / penalty, 0)
-            gap = X - low - sparse
-            dual, penalty = dual + penalty * gap, min(penalty * 1.2, 1e7)
-            if np.linalg.norm(gap) < 1e-6 * np.linalg.norm(X):
-                break
-        yield low
+        yield component_pursuit(X, factor)
 
 
 def projected(X, basis, outliers, low):

@@ -159,3 +159,24 @@ def _least_squares(X: np.ndarray, atoms: np.ndarray, n_inner: int) -> np.ndarray
         following = (1 + np.sqrt(1 + 4 * pace**2)) / 2
         ahead, codes, pace = moved + (pace - 1) / following * (moved - codes), moved, following
     return codes
+
+
+def component_pursuit(X: np.ndarray, factor: float) -> np.ndarray:
+    """Return the low rank of principal component pursuit (Candes, Li, Ma, Wright 2011).
+
+    By the inexact augmented Lagrangian (Lin, Chen, Ma 2010), until the parts add up to X but for
+    1e-6 of its length, in at most 100 rounds. ``factor`` multiplies the usual weight of the sparse
+    part, one over the root of the larger side.
+    """
+    weight, length = factor / np.sqrt(max(X.shape)), np.linalg.norm(X, 2)
+    dual, penalty, sparse = X / max(length, np.abs(X).max() / weight), 1.25 / length, 0 * X
+    for _ in range(100):
+        left, values, right = np.linalg.svd(X - sparse + dual / penalty, full_matrices=False)
+        low = (left * np.maximum(values - 1 / penalty, 0)) @ right
+        rest = X - low + dual / penalty
+        sparse = np.sign(rest) * np.maximum(np.abs(rest) - weight / penalty, 0)
+        gap = X - low - sparse
+        dual, penalty = dual + penalty * gap, min(penalty * 1.2, 1e7)
+        if np.linalg.norm(gap) < 1e-6 * np.linalg.norm(X):
+            break
+    return low

@@ -37,7 +37,7 @@ from itertools import islice
 from time import perf_counter
 
 import numpy as np
-from baselines import huber_weights, online_wang, weighted_mu
+from baselines import component_pursuit, huber_weights, online_wang, weighted_mu
 from matplotlib.figure import Figure
 from pictures import save_figure
 from records import DATA, save
@@ -113,22 +113,10 @@ def learn(method: str, X: np.ndarray, noise: str) -> tuple[OnlineNMF, float]:
     return batch(X, 100) if noise == "new noise" else batch(X[:BATCH], 200)
 
 
-def low_rank(X: np.ndarray, factor: float) -> np.ndarray:
-    """Return the low rank of principal component pursuit, by augmented Lagrangian."""
-    weight, length = factor / np.sqrt(max(X.shape)), np.linalg.norm(X, 2)
-    dual, penalty, sparse = X / max(length, np.abs(X).max() / weight), 1.25 / length, 0 * X
-    for _ in range(100):
-        left, values, right = np.linalg.svd(X - sparse + dual / penalty, full_matrices=False)
-        low = (left * np.maximum(values - 1 / penalty, 0)) @ right
-        rest = X - low + dual / penalty
-        sparse = np.sign(rest) * np.maximum(np.abs(rest) - weight / penalty, 0)
-        dual, penalty = dual + penalty * (X - low - sparse), min(1.2 * penalty, 1e7)
-    return low.clip(0, 255)
-
-
 def without_atoms(X: np.ndarray, seen: np.ndarray, clean: np.ndarray) -> dict[str, float]:
     """Return the errors of the rivals that learn no atoms."""
-    lows = [error(low_rank(seen, factor), clean) for factor in (0.5, 1.0, 2.0)]
+    pursued = [component_pursuit(seen, factor) for factor in (0.5, 1.0, 2.0)]
+    lows = [error(low.clip(0, 255), clean) for low in pursued]
     median = np.median(X.reshape(N_COPIES, *clean.shape), axis=0)
     return {"median of the copies": error(median, clean), "robust PCA": min(lows)}
 

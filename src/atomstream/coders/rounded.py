@@ -41,6 +41,7 @@ def coder(
     rounding = 1.1 * atoms.shape[1] * 2.0**-24  # however BLAS adds
 
     def code(solve: Any, start: Any, X: NDArray, energy: NDArray, known: Any = None) -> Any:
+        """Return codes by ``solve``, and their gaps; ``known`` are products formed before."""
         # Read-only, as atoms are: for other arrays the kernel would be compiled anew.
         X = np.ascontiguousarray(X).view()
         X.flags.writeable = False
