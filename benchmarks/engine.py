@@ -4,25 +4,32 @@
 samples against serial learning for 4, 8, 16 and 64 slots, each model with rounds of both kinds, all
 slots played one after the other in one process, with the default `Rounds` for 131,072 rows and
 fewer rows a slot where there are fewer. Two longer streams are learned with 16, 64 and 256 slots.
-``python benchmarks/engine.py cost`` writes ``results/engine-cost.json``: rows per second, overhead
-and bytes of a round, for this process, two processes and a Dask cluster of two. ``engine_scale.py``
-has many workers, and a stream of a terabyte.
+Beside each stands one worker alone, which takes steps of 32, 128 or 256 of the same rows for as
+long as the rounds take where each slot has a worker: processor time of the driver, and in each
+round that of the slowest slot. ``python benchmarks/engine.py cost`` writes
+``results/engine-cost.json``: rows per second, overhead and bytes of a round, for this process, two
+processes and a Dask cluster of two. ``engine_scale.py`` has many workers, and a stream of a
+terabyte.
 """
 
 import json
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
+from collections import defaultdict
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
 import workload
 from benchmark_records import save
 from drawn_patches import DrawnPatches
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineNMF
 from atomstream.cluster import Rounds, Shards, shards
+from atomstream.cluster.worker import learn_slot
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network
 from atomstream.estimators._network_reconstruction import resolve_chain
@@ -30,6 +37,7 @@ from atomstream.estimators._network_reconstruction import resolve_chain
 SLOTS = (4, 8, 16, 64)
 MANY_SLOTS = (16, 64, 256)
 SEEDS = (0, 1)
+STEPS, START = (32, 128, 256), 256  # rows of a step of one worker alone, and at least of the first
 workload.N_HELD_OUT = 400
 
 
@@ -150,6 +158,52 @@ def error(model, held):
     return float(np.linalg.norm(rest) / np.linalg.norm(held))
 
 
+class InTurn(Executor):
+    """Plays slots one after the other, and takes the time as if each had a worker."""
+
+    _max_workers = 1  # one that is made ready before the clock runs
+
+    def __init__(self):
+        self.began, self.slots = None, defaultdict(list)
+
+    def submit(self, task, sent, slot):
+        """Return what a task returns, as a future that is done."""
+        future, began = Future(), time.process_time()
+        future.set_result(task(sent, slot))
+        if task is learn_slot:
+            self.began = began if self.began is None else self.began
+            self.slots[slot.round].append(time.process_time() - began)
+        return future
+
+    def side_by_side(self):
+        """Return the seconds since the first task, but of each round those of its slowest slot."""
+        spared = sum(sum(each) - max(each) for each in self.slots.values())
+        return time.process_time() - self.began - spared
+
+
+def alone(model, listed, size, seconds):
+    """Return a model after one worker has learned alone for so long, or from all rows."""
+
+    def batches():
+        """Yield rows in steps until the time is over."""
+        ends, wanted = time.process_time() + seconds, max(size, START)
+        for shard in listed:
+            for rows in shard.read(0, shard.n_rows):
+                while len(rows):
+                    if time.process_time() > ends:
+                        return
+                    yield rows[:wanted]
+                    rows, wanted = rows[wanted:], size
+
+    with threadpool_limits(1):
+        return clone(model).fit_stream(batches())
+
+
+def alone_errors(model, listed, held, seconds):
+    """Return the error of one worker alone for each size of steps."""
+    return {str(n): error(alone(model, listed, n, seconds), held) for n in STEPS}
+
+
 def quality():
     """Yield one line of the table after the other."""
     for name, make in CASES.items():
@@ -166,8 +220,11 @@ def quality():
                     continue
                 began = time.perf_counter()
                 rounds = Rounds(mode=mode, batch=batch, **base)
-                model = make(seed)[0].fit_stream(listed, slots=slots, rounds=rounds)
-                yield {
+                model, engine = clone(model), InTurn()
+                with threadpool_limits(1):
+                    model.fit_stream(listed, engine=engine, slots=slots, rounds=rounds)
+                seconds = engine.side_by_side()
+                line = {
                     "case": name,
                     "seed": seed,
                     "slots": slots,
@@ -178,6 +235,10 @@ def quality():
                     "error": error(model, held),
                     "seconds": round(time.perf_counter() - began, 1),
                 }
+                if slots > 1:
+                    line["side by side, s"] = round(seconds, 3)
+                    line["one worker"] = alone_errors(model, listed, held, seconds)
+                yield line
 
 
 def cost():

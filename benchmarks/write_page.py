@@ -58,6 +58,11 @@ def over_the_end(row: dict) -> tuple[float, float]:
     return row["ours"]["loss"] / min(end["losses"]), row["ours"]["seconds"] / end["seconds"]
 
 
+def alone_over(run: dict) -> float:
+    """Return the percent by which one worker alone ends above slots; below 0 it is better."""
+    return 100 * (min(run["one worker"].values()) / run["error"] - 1)
+
+
 def gain(row: dict, name: str, other: str) -> float:
     """Return the decibels by which one method is above another on a picture."""
     return row[name]["psnr"] - row[other]["psnr"]
@@ -95,6 +100,7 @@ def read(names: Iterable[str]) -> list[Section]:
     templates.filters |= {"entries": entries, "over": over, "time_to": time_to, "seconds": seconds}
     templates.filters |= {"geometric": geometric_mean, "median": middle, "sides": sides}
     templates.filters |= {"over_the_end": over_the_end, "gain": gain, "off": off}
+    templates.filters |= {"alone_over": alone_over}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
     templates.tests |= {"even_picture": even_picture}
     found = [Section(name, load) for name in names]

@@ -103,6 +103,8 @@ def test_figures_are_derived_as_said():
     ratios = write_page.over([{"a": 1, "b": 4}, {"a": 1, "b": None}, {"a": 3, "b": 4}], "a", "b")
     assert ratios == pytest.approx([0.25, math.nan, 0.75], nan_ok=True)
     assert write_page.middle(ratios) == 0.5
+    run = {"error": 0.5, "one worker": {"32": 0.75, "128": 0.375, "256": 0.625}}
+    assert write_page.alone_over(run) == -25
 
 
 def told():
