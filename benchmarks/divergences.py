@@ -3,11 +3,11 @@
 ``python benchmarks/divergences.py`` writes ``results/divergences.json``, and ``python
 benchmarks/divergences.py batch`` writes ``results/divergences-batch.json``: courses of batch
 methods that go on for longer, multiplicative updates on the counts and, on the dense data,
-coordinate descent under the squared loss, from whose end multiplicative updates go on under
-Itakura-Saito and Kullback-Leibler. One thread each. Every contender's dictionaries are judged by
-one exact coder on held-out samples, under robust losses by the distance from the same samples
-without outliers; its clock runs while it learns only. Times to a value are those of snapshots along
-one training.
+coordinate descent of the squared loss, which is judged by Itakura-Saito and Kullback-Leibler too,
+where multiplicative updates of these losses go on from its end. One thread each. Every contender's
+dictionaries are judged by one exact coder on held-out samples, under robust losses by the distance
+from the same samples without outliers; its clock runs while it learns only. Times to a value are
+those of snapshots along one training.
 """
 
 from __future__ import annotations
@@ -236,52 +236,37 @@ def dense(loss: str) -> dict[str, Any]:
     return told
 
 
-def rounds_of(
-    X: Any, rank: int, ends: tuple[int, ...], start: dict[str, Any] | None = None, **settings: Any
-) -> Snapshots:
-    """Return (processor seconds, atoms) of scikit-learn's NMF after so many rounds."""
+def rounds_of(X: Any, rank: int, *courses: tuple[tuple[int, ...], dict[str, Any]]) -> Snapshots:
+    """Return (processor seconds, atoms) of scikit-learn's NMF after rounds of kinds in turn."""
     from sklearn.decomposition import NMF
 
-    seconds, found, start = 0.0, [], start or {}
-    for before, end in pairwise((0, *ends)):
-        model = NMF(rank, max_iter=end - before, tol=0, random_state=0, **settings)
-        begin = time.process_time()
-        codes = model.fit_transform(X, **start)
-        seconds += time.process_time() - begin
-        start, settings = {"W": codes, "H": model.components_}, settings | {"init": "custom"}
-        found.append((seconds, model.components_.copy()))
+    seconds, found, start = 0.0, [], {}
+    for ends, settings in courses:
+        for before, end in pairwise((0, *ends)):
+            how = settings | ({"init": "custom"} if start else {})
+            model = NMF(rank, max_iter=end - before, tol=0, random_state=0, **how)
+            begin = time.process_time()
+            codes = model.fit_transform(X, **start)
+            seconds += time.process_time() - begin
+            start = {"W": codes, "H": model.components_}
+            found.append((seconds, model.components_.copy()))
+        # Where multiplicative updates follow, a zero would stay one.
+        start = {name: np.maximum(part, 1e-3 * part.mean()) for name, part in start.items()}
     return found
-
-
-def least_squares_first(X: np.ndarray, loss: str, ends: tuple[int, ...]) -> Snapshots:
-    """Return the same of coordinate descent, and of multiplicative rounds that go on from there."""
-    from sklearn.decomposition import NMF
-
-    model = NMF(N_ATOMS, solver="cd", init="random", max_iter=500, tol=0, random_state=0)
-    begin = time.process_time()
-    parts = {"W": model.fit_transform(X), "H": model.components_}
-    seconds = time.process_time() - begin
-    # A zero would stay one.
-    start = {name: np.maximum(part, 1e-3 * part.mean()) for name, part in parts.items()}
-    how = {"solver": "mu", "beta_loss": BETAS[loss], "init": "custom"}
-    later = rounds_of(X, N_ATOMS, ends, start, **how)
-    return [(seconds, parts["H"]), *((seconds + more, atoms) for more, atoms in later)]
 
 
 def batch() -> dict[str, Any]:
     """Return held-out losses along batch methods that go on for longer."""
     counts, _ = documents()
     updates = {"solver": "mu", "beta_loss": 1.0, "init": "nndsvda"}
-    sparse = rounds_of(counts[:N_DOCUMENTS], N_TOPICS, (10, 30, 100, 300), **updates)
+    sparse = rounds_of(counts[:N_DOCUMENTS], N_TOPICS, ((10, 30, 100, 300), updates))
     told: dict[str, Any] = {"sparse": judged(sparse, "kl", counts[N_DOCUMENTS:])}
-    for loss in BETAS:
+    for loss, beta in BETAS.items():
         X, _, _ = noisy_and_clean(loss, N_DENSE + N_DENSE_HELD_OUT)
-        rows, held_out = X[:N_DENSE], X[N_DENSE:]
-        if loss == "squared":
-            found = rounds_of(rows, N_ATOMS, (50, 200, 500), solver="cd", init="random")
-        else:
-            found = least_squares_first(rows, loss, (300, 1000, 4000))
-        told[loss] = judged(found, loss, held_out)
+        courses: list[tuple] = [((50, 200, 500, 1000, 2000), {"solver": "cd", "init": "random"})]
+        if loss != "squared":
+            courses.append(((300,), {"solver": "mu", "beta_loss": beta}))
+        told[loss] = judged(rounds_of(X[:N_DENSE], N_ATOMS, *courses), loss, X[N_DENSE:])
     return told
 
 
