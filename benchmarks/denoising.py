@@ -23,6 +23,7 @@ import bm3d
 import numpy as np
 import spams
 from benchmark_records import DATA, save
+from k_svd import k_svd_round
 from numpy.lib.stride_tricks import sliding_window_view
 from PIL import Image
 
@@ -71,19 +72,7 @@ def k_svd(noisy, sigma):
     learned, atoms = np.asfortranarray(centred[:, chosen]), cosines()
     for _ in range(N_ROUNDS):
         codes = pursuit(learned, atoms, sigma).tocsr()
-        rest = learned - (codes.T @ atoms.T).T
-        for k in range(N_ATOMS):
-            start, end = codes.indptr[k : k + 2]
-            users, values = codes.indices[start:end], codes.data[start:end]
-            if not len(users):
-                worst = (rest**2).sum(axis=0).argmax()
-                atoms[:, k] = learned[:, worst] / max(np.linalg.norm(learned[:, worst]), 1e-12)
-                continue
-            own = rest[:, users] + np.outer(atoms[:, k], values)
-            atom = own @ values
-            atoms[:, k] = atom / max(np.linalg.norm(atom), 1e-12)
-            codes.data[start:end] = own.T @ atoms[:, k]
-            rest[:, users] = own - np.outer(atoms[:, k], codes.data[start:end])
+        k_svd_round(learned, atoms, codes)
     made = (pursuit(centred, atoms, sigma).T @ atoms.T) + means[:, None]
     return averaged(made, noisy, 30 / (255 * sigma))
 

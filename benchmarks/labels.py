@@ -1,9 +1,9 @@
 """Dictionaries that predict: accuracy and reconstruction beside models that only predict.
 
 ``python benchmarks/labels.py`` writes ``results/labels.json``: digits with ten atoms and breast
-cancer with two (ten folds, three divisions), 100 labels of the digits, texts of five authors, and
-counts of words of 20 newsgroups. ``error`` is the squared error of the rows nobody learned from
-over that of scikit-learn's NMF of as many atoms, all coded exactly.
+cancer with two (ten folds, three divisions), 100 labels of the digits, and counts of words of 20
+newsgroups. ``error`` is the squared error of the rows nobody learned from over that of
+scikit-learn's NMF of as many atoms, all coded exactly.
 
 ``python benchmarks/labels.py words`` writes ``results/labels-words.json``: the same documents in
 two preparations, square roots of shares and tf-idf, with the settings of all methods chosen on a
@@ -23,15 +23,14 @@ import time
 import warnings
 
 import numpy as np
-from benchmark_records import DATA, save
+from benchmark_records import save
 from newsgroups import news, roots_of_shares, tfidf
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import NMF
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
@@ -251,49 +250,6 @@ class OnLabelled:
         return self.model.predict(X)
 
 
-def thinned(counts, n_words, rng):
-    """Return counts of so many words drawn from a text."""
-    return rng.multivariate_hypergeometric(counts, n_words, method="marginals")
-
-
-def authors(n_draws=4):
-    """Return how many of 25 texts are given to their author, each left out once; ranges over draws.
-
-    A text is the words that follow words of a list, thinned to the length of the shortest; the
-    columns are the square roots of shares, for all methods.
-    """
-    with np.load(DATA / "word_adjacency" / "wan_matrices.npz", allow_pickle=False) as file:
-        counts = file["matrices"].sum(axis=2).astype(np.int64)
-        y = np.unique(file["author"], return_inverse=True)[1]
-    least, found = int(counts.sum(axis=1).min()), {}
-    for draw in range(n_draws):
-        rng = np.random.default_rng(draw)
-        texts = np.array([thinned(row, least, rng) for row in counts])
-        X = np.sqrt(texts / least)
-        logs = np.log(texts + 0.5) - np.log(texts + 0.5).mean(axis=1, keepdims=True)
-        made = {
-            "ridge on log shares": (logs, lambda: RidgeClassifier(alpha=10.0)),
-            "nearest neighbour": (X, lambda: KNeighborsClassifier(1)),
-        }
-        for n_atoms in (5, 10):
-            for weight in (0.0, 0.3, 1.0):
-                made[f"ours, {n_atoms} atoms, weight {weight}"] = (
-                    X,
-                    lambda n=n_atoms, w=weight: SupervisedDictionary(n, weight=w, random_state=0),
-                )
-        for name, (data, make) in made.items():
-            right = 0
-            for out in range(len(y)):
-                rest = np.arange(len(y)) != out
-                right += make().fit(data[rest], y[rest]).predict(data[out : out + 1])[0] == y[out]
-            found.setdefault(name, []).append(int(right))
-    half = n_draws // 2
-    return {
-        name: {"first": right[:half], "second": right[half:], "mean": np.mean(right[half:])}
-        for name, right in found.items()
-    }
-
-
 def words():
     """Return accuracies on newsgroups in two preparations, settings chosen on learned rows."""
     counts, y = news()
@@ -379,7 +335,6 @@ def main():
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     found["breast cancer, 2 atoms"] = divided(X, y, 2)
     found["100 labels of the digits"] = few_labels()
-    found["25 texts of five authors"] = authors()
     found["20 newsgroups, 20 atoms"] = newsgroups()
     save("labels", found)
 

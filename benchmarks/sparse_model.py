@@ -1,11 +1,13 @@
 """Who finds the atoms of a sparse model first? Codes of a given number of entries.
 
 python benchmarks/sparse_model.py --seconds 40     # writes results/sparse-model.json
+python benchmarks/sparse_model.py rivals           # writes results/sparse-model-rivals.json
 
 Samples are sums of 5 out of 2,048 random atoms in 256 dimensions, with noise. An atom counts as
 found where a learned one has a cosine above 0.9 with it, up to sign. One thread, processor time,
 contenders in turns. SPAMS starts anew for each of its points; scikit-learn learns with l1 codes,
-the only ones that its learner has, and codes with pursuit afterwards.
+the only ones that its learner has, and codes with pursuit afterwards. The rivals of the second
+record are SPAMS with other sizes of batches, and K-SVD on all samples until it finds no more.
 """
 
 from __future__ import annotations
@@ -17,11 +19,14 @@ os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import argparse
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 from benchmark_records import save
+from k_svd import k_svd_round
 
 N_ATOMS, N_FEATURES, K, N_SAMPLES, BATCH = 2_048, 256, 5, 60_000, 2_048
+SIZES, STILL = (512, 1_024, 4_096, 8_192), 10  # other batches of SPAMS; rounds that find no more
 
 
 def problem(rng):
@@ -77,7 +82,7 @@ def sklearn(X, start, seconds, truth):
     return by_batches(model, X, seconds, truth)
 
 
-def spams(X, start, seconds, truth):
+def spams(X, start, seconds, truth, batch=BATCH):
     """SPAMS ``trainDL`` with ``omp`` codes (mode 3 with a number of entries)."""
     import spams as library
 
@@ -85,8 +90,8 @@ def spams(X, start, seconds, truth):
     for n_batches in (10, 20, 30, 40, 60, 90, 130, 270):
         began = time.process_time()
         atoms = library.trainDL(
-            columns, D=first, lambda1=K, mode=3, iter=n_batches, batchsize=BATCH, numThreads=1,
-            modeParam=0, verbose=False,
+            columns, D=first, lambda1=K, mode=3, iter=n_batches * BATCH // batch, batchsize=batch,
+            numThreads=1, modeParam=0, verbose=False,
         )  # fmt: skip
         spent = time.process_time() - began
         yield spent, found(atoms.T, truth)
@@ -94,15 +99,35 @@ def spams(X, start, seconds, truth):
             break
 
 
+def k_svd(X, start, seconds, truth):
+    """K-SVD on all samples with pursuit of SPAMS, until ten rounds have found no more."""
+    from spams import omp
+
+    columns, atoms, spent, course = np.asfortranarray(X.T), np.asfortranarray(start.T), 0.0, []
+    while spent < seconds or course[-1] > max(course[:-STILL], default=0):
+        began = time.process_time()
+        k_svd_round(columns, atoms, omp(columns, atoms, L=K, numThreads=1).tocsr())
+        spent += time.process_time() - began
+        course.append(found(atoms.T, truth))
+        yield spent, course[-1]
+
+
+def contenders(rivals):
+    """Return the contenders of a record by their names."""
+    if not rivals:
+        return {each.__name__: each for each in (atomstream, spams, sklearn)}
+    return {f"spams, {size}": partial(spams, batch=size) for size in SIZES} | {"k-svd": k_svd}
+
+
 def main():
-    """Learn with each and write ``results/sparse-model.json``."""
+    """Learn with each and write ``results/sparse-model.json`` or ``sparse-model-rivals.json``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rivals", nargs="?", choices=["rivals"])
     parser.add_argument("--seconds", type=float, default=40)
-    seconds = parser.parse_args().seconds
+    given = parser.parse_args()
     truth, X, start = problem(np.random.default_rng(0))
-    courses = {
-        each.__name__: each(X, start, seconds, truth) for each in (atomstream, spams, sklearn)
-    }
+    makers = contenders(given.rivals)
+    courses = {name: make(X, start, given.seconds, truth) for name, make in makers.items()}
     results = {name: [] for name in courses}
     warnings.simplefilter("ignore")  # scikit-learn's coder does not converge
     while courses:
@@ -112,7 +137,10 @@ def main():
                 continue
             results[name].append(point)
             print(name, point, flush=True)
-    save("sparse-model", results)
+    if given.rivals:
+        save("sparse-model-rivals", results)
+    else:
+        save("sparse-model", results)
 
 
 if __name__ == "__main__":
