@@ -1,16 +1,20 @@
 """The page of benchmarks says what the results say, and every result has a section and a script."""
 
 import functools
+import itertools
 import math
 import re
 from importlib import import_module
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from pages import BENCHMARKS, ROOT, copied_into, missing_names
 
+from atomstream import OnlineNMF
+
 write_page, benchmark_records = import_module("write_page"), import_module("benchmark_records")
-templates, guard = import_module("templates"), import_module("guard")
+templates, guard, engine = map(import_module, ("templates", "guard", "engine"))
 RECORDS = sorted(path.stem for path in BENCHMARKS.glob("results/*.json"))
 SCRIPTS = sorted(BENCHMARKS.glob("*.py"))
 
@@ -105,6 +109,20 @@ def test_figures_are_derived_as_said():
     assert write_page.middle(ratios) == 0.5
     run = {"error": 0.5, "one worker": {"32": 0.75, "128": 0.375, "256": 0.625}}
     assert write_page.alone_over(run) == -25
+
+
+def test_slots_side_by_side_take_as_long_as_the_slowest_of_each_round(monkeypatch):
+    run = engine.InTurn()
+    run.began, run.slots = 5.0, {0: [1.0], 1: [2.0, 3.0, 0.5]}
+    monkeypatch.setattr(engine.time, "process_time", lambda: 15.0)
+    assert run.side_by_side() == 10 - 2.5
+
+
+def test_one_worker_alone_learns_until_its_time_is_over(monkeypatch):
+    rows = np.random.default_rng(0).random((600, 4))
+    monkeypatch.setattr(engine.time, "process_time", itertools.count().__next__)
+    model = engine.alone(OnlineNMF(2, random_state=0), [engine.Rows(rows)], 32, 2.5)
+    assert model.n_samples_seen_ == 256 + 32
 
 
 def told():
