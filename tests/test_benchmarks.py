@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from pages import BENCHMARKS, ROOT, copied_into, missing_names
 
 from atomstream import OnlineNMF
@@ -194,6 +195,21 @@ def promised(case):
 def test_pages_say_what_was_measured(page, words):
     text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
     assert words in " ".join(text.split())
+
+
+def test_a_round_of_k_svd_explains_more_and_revives_an_atom_without_samples():
+    """Atoms that four samples each were made from are found but for their sign."""
+    rng = np.random.default_rng(0)
+    atoms = np.linalg.qr(rng.standard_normal((6, 3)))[0]
+    entries = np.kron(np.eye(3), rng.uniform(1, 2, 4))
+    columns, learned = atoms @ entries, atoms + 0.1 * rng.standard_normal(atoms.shape)
+    codes = sp.csr_array(entries)
+    import_module("k_svd").k_svd_round(columns, learned, codes)
+    assert np.linalg.norm(learned, axis=0) == pytest.approx(1)
+    assert learned @ codes.toarray() == pytest.approx(columns)
+    unused = sp.csr_array(entries * [[0], [1], [1]])
+    import_module("k_svd").k_svd_round(columns, learned, unused)
+    assert learned[:, 0] == pytest.approx(atoms[:, 0])
 
 
 @pytest.fixture

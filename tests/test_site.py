@@ -155,6 +155,7 @@ TABLES = (
     "shared-atoms",
     "signatures",
     "sources",
+    "sparse-model-rivals",
     "traffic",
     "unmixing",
 )  # records that the page shows as tables alone
