@@ -9,12 +9,16 @@ Parasol", where blue and white cloud are both sky.
 
 Materials are told apart by the perceptron on Fourier magnitudes and by the convolutional network
 (the thesis has one too), for which torch must be installed: ``pip install 'atomstream[torch]'``.
-Beside them: the mean colour of the true material put on the grey picture, and no colour at all.
+Beside them: the nearest grey patches of all examples, without materials, their mean colour put on
+the grey picture (near by pixels, Fourier magnitudes or sorted greys, and 1 to 64 of them: chosen on
+the examples alone, where upper halves colour the lower ones); the mean colour of the true material
+put on it; and no colour at all.
 Leaves ``results/003-9.png`` and ``results/003-9.json``.
 """
 
 from __future__ import annotations
 
+from itertools import product
 from time import process_time
 from typing import Any
 
@@ -23,12 +27,20 @@ from matplotlib.figure import Figure
 from pictures import save_figure
 from PIL import Image
 from records import DATA, save
+from sklearn.feature_extraction.image import extract_patches_2d, reconstruct_from_patches_2d
+from sklearn.neighbors import NearestNeighbors
 
 from atomstream import ColorRestorer, images
 from atomstream.estimators.color import Restored
 
 SIZE, N_ATOMS, N_PATCHES, SEEDS = 10, 5, 20 * 1000, (0, 1, 2)
 CLASSIFIERS = ("perceptron", "convolutional")
+NEIGHBOURS, N_NEAR = (1, 4, 16, 64), 5000  # how many, among how many patches of a material
+ALIKE = {  # what makes grey patches near
+    "pixels": lambda greys: greys.reshape(len(greys), -1),
+    "Fourier magnitudes": lambda greys: np.abs(np.fft.rfft2(greys)).reshape(len(greys), -1),
+    "sorted greys": lambda greys: np.sort(greys.reshape(len(greys), -1), axis=1),
+}
 LUMA = np.array([0.2989, 0.5870, 0.1140])
 # Of each material the rows and columns learned from, and those tested on.
 PAIRS = {
@@ -49,6 +61,53 @@ def tinted(grey: np.ndarray, truth: np.ndarray, examples: dict[str, np.ndarray])
     return means[truth] + (grey - means[truth] @ LUMA)[:, :, None]
 
 
+def from_neighbours(grey: np.ndarray, examples: list[np.ndarray], alike: str) -> dict:
+    """Return, by how many, the grey picture with the mean colour of the nearest grey patches."""
+    rows = np.concatenate(
+        [
+            np.random.default_rng(0).permutation(extract_patches_2d(each, (SIZE, SIZE)))[:N_NEAR]
+            for each in examples
+        ]
+    )
+    greys, asked = rows @ LUMA, extract_patches_2d(grey, (SIZE, SIZE))
+    tints = (rows - greys[..., None]).mean(axis=(1, 2))
+    feature = ALIKE[alike]
+    near = NearestNeighbors(n_neighbors=max(NEIGHBOURS), algorithm="brute").fit(feature(greys))
+    found, made = near.kneighbors(feature(asked), return_distance=False), {}
+    for k in NEIGHBOURS:
+        tint = tints[found[:, :k]].mean(axis=1)[:, None, None]
+        spread = np.broadcast_to(tint, (*asked.shape, 3))
+        added = reconstruct_from_patches_2d(spread, (*grey.shape, 3))
+        made[k] = (grey[:, :, None] + added).clip(0, 1)
+    return made
+
+
+def chosen_neighbours(examples: list[np.ndarray]) -> tuple[str, int]:
+    """Return the features and the number by which upper halves colour the lower ones best."""
+    upper = [each[: len(each) // 2] for each in examples]
+    errors = dict.fromkeys(product(ALIKE, NEIGHBOURS), 0.0)
+    for each, alike in product(examples, ALIKE):
+        lower = each[len(each) // 2 :]
+        for k, picture in from_neighbours(lower @ LUMA, upper, alike).items():
+            errors[alike, k] += float(((picture - lower) ** 2).mean())
+    return min(errors, key=errors.__getitem__)
+
+
+def nearest(original: np.ndarray, examples: list[np.ndarray]) -> tuple[dict, np.ndarray]:
+    """Return (figures, picture) of the nearest grey patches, and figures of those by pixels."""
+    began, grey = process_time(), original @ LUMA
+    alike, k = chosen_neighbours(examples)
+    picture = from_neighbours(grey, examples, alike)[k]
+    quality = {
+        "alike": alike,
+        "neighbours": k,
+        "psnr": images.psnr(original, picture),
+        "cpu_seconds": process_time() - began,
+        "psnr_by_pixels": images.psnr(original, from_neighbours(grey, examples, "pixels")[1]),
+    }
+    return quality, picture
+
+
 def compare(name: str) -> tuple[dict[str, Any], list[tuple[str, np.ndarray]]]:
     """Return the figures of one painting, and what to draw."""
     painting = (
@@ -60,9 +119,12 @@ def compare(name: str) -> tuple[dict[str, Any], list[tuple[str, np.ndarray]]]:
     truth = np.repeat([0, 1], original.shape[1] // 2)[None].repeat(len(original), axis=0)
     grey = original @ LUMA
     guess = tinted(grey, truth, examples).clip(0, 1)
+    near, picture = nearest(original, [*examples.values()])
     shown = [("original", original), ("given", grey), ("true material's mean colour", guess)]
+    shown.append((f"nearest grey patches: {near['psnr']:.1f} dB", picture))
     told: dict[str, Any] = {
         "mean_colour_of_the_true_material_psnr": images.psnr(original, guess),
+        "nearest": near,
         "grey_psnr": images.psnr(original, np.repeat(grey[:, :, None], 3, axis=2)),
     }
     for classifier in CLASSIFIERS:
@@ -114,14 +176,12 @@ def main() -> None:
     for i, name in enumerate(PAIRS):
         numbers[name], pictures = compare(name)
         grey = f"given: {numbers[name]['grey_psnr']:.1f} dB"
-        first, _, mean, *others = pictures
-        ordered = [first, (grey, pictures[1][1]), mean, None, *others]
+        ordered = [pictures[0], (grey, pictures[1][1]), *pictures[2:]]
         for axes, panel in zip(grid[2 * i : 2 * i + 2].ravel(), ordered, strict=True):
             axes.set_axis_off()
-            if panel is not None:
-                image = panel[1]
-                axes.imshow(image if image.dtype == int else image.clip(0, 1), cmap="gray")
-                axes.set_title(panel[0], fontsize=10)
+            image = panel[1]
+            axes.imshow(image if image.dtype == int else image.clip(0, 1), cmap="gray")
+            axes.set_title(panel[0], fontsize=10)
     save_figure(figure, "003-9", 80)
     save("003-9", numbers)
 
