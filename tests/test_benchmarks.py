@@ -3,9 +3,11 @@
 import functools
 import itertools
 import math
+import os
 import re
 from importlib import import_module
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -124,6 +126,21 @@ def test_one_worker_alone_learns_until_its_time_is_over(monkeypatch):
     monkeypatch.setattr(engine.time, "process_time", itertools.count().__next__)
     model = engine.alone(OnlineNMF(2, random_state=0), [engine.Rows(rows)], 32, 2.5)
     assert model.n_samples_seen_ == 256 + 32
+
+
+def test_the_rival_in_unmixing_finds_a_planted_simplex(room):
+    """Without noise and without pure pixels; the pixels that are furthest out are too far in."""
+    with mock.patch.dict(os.environ):  # the script sets the number of threads
+        unmixing = import_module("unmixing")
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        members = unmixing.random_spectra(3 + seed, 60, rng)
+        X = unmixing.unit(unmixing.simulated(members, 1000, 0.0, seed, most=0.9))
+        furthest = unmixing.vertices(X, len(members), 0)
+        assert unmixing.judged(furthest, members) > 0.03
+        room.error(
+            unmixing.judged(unmixing.smallest(X, len(members), 0.01, 0), members), at_most=0.003
+        )
 
 
 def told():
