@@ -6,14 +6,21 @@ with several forget factors; the constants of the adaptive schedule were chosen 
 with seeds 0 and 1, and are judged here on other seeds and on two more designs. The second has
 delays and false alarms of the detector of this library and of three of river's on the same losses.
 The third has the price in time.
+
+``python benchmarks/drift.py searched`` writes ``results/drift-searched.json``: settings of river's
+detectors searched on other seeds, and judged on those of the second table.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
 
 import numpy as np
 from benchmark_records import save
@@ -28,6 +35,7 @@ HALF_LIVES = (5, 10, 20, 30, 50, 100, 400, 1600)
 FACTORS = (0.1, 0.4, 0.8)
 KINDS = ("none", "abrupt", "gradual", "recurring")
 DEPENDENCES = (0.0, 0.95)
+LEVELS = (10_000, 1000)  # batches per false alarm that settings are asked for, as ours are
 
 
 @dataclass(frozen=True)
@@ -167,34 +175,118 @@ def judged(found, kind):
     return delays, len(begins) - len(delays), false, first - FIRST
 
 
-def delays(seeds):
-    """Return the rows of the second table: on logarithms of losses, standardised by the first."""
+def standardised(seeds):
+    """Return logarithms of losses, standardised by the first, of each dependence and kind."""
 
-    def judged_values(kind, dependence, seed):
+    def of(kind, dependence, seed):
         values = np.log(losses(design, stream(design, kind, dependence, seed), "power"))
         calm = values[FIRST:200]
         return (values - calm.mean()) / calm.std()
 
-    design, rows = DESIGNS["small"], []
-    for dependence in DEPENDENCES:
-        series = {kind: [judged_values(kind, dependence, seed) for seed in seeds] for kind in KINDS}
+    design = DESIGNS["small"]
+    return {
+        dependence: {kind: [of(kind, dependence, seed) for seed in seeds] for kind in KINDS}
+        for dependence in DEPENDENCES
+    }
+
+
+def row_of(find, series):
+    """Return the entries of a detector; ``find`` returns the places of alarms."""
+    row, false, quiet = {}, 0, 0
+    for kind, many in series.items():
+        outcomes = [judged(find(values), kind) for values in many]
+        found = [delay for outcome in outcomes for delay in outcome[0]]
+        false += sum(outcome[2] for outcome in outcomes)
+        quiet += sum(outcome[3] for outcome in outcomes)
+        if kind != "none":
+            row[f"{kind}: median delay"] = float(np.median(found)) if found else None
+            row[f"{kind}: missed"] = sum(outcome[1] for outcome in outcomes)
+    return row | {
+        "batches per false alarm": quiet / false if false else None,
+        "quiet batches": quiet,
+    }
+
+
+def delays(seeds):
+    """Return the rows of the second table."""
+    rows = []
+    for dependence, series in standardised(seeds).items():
         for name, make in detectors().items():
             row = {"detector": name, "dependence": dependence}
-            false = quiet = 0
-            for kind, many in series.items():
-                outcomes = [judged(alarms(make, values), kind) for values in many]
-                found = [delay for outcome in outcomes for delay in outcome[0]]
-                false, quiet = (
-                    false + sum(outcome[2] for outcome in outcomes),
-                    quiet + sum(outcome[3] for outcome in outcomes),
-                )
-                if kind != "none":
-                    row[f"{kind}: median delay"] = float(np.median(found)) if found else None
-                    row[f"{kind}: missed"] = sum(outcome[1] for outcome in outcomes)
-            row["batches per false alarm"] = quiet / false if false else None
-            row["quiet batches"] = quiet
-            rows.append(row)
-            print(row, flush=True)
+            rows.append(row | row_of(partial(alarms, make), series))
+            print(rows[-1], flush=True)
+    return rows
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A detector of river with settings, fed from the first batch that counts."""
+
+    make: Callable
+    settings: dict
+    upward: bool = False  # only alarms where the last ten values are above the mean
+
+    def find(self, values):
+        """Return the places of the alarms."""
+        found, last = [], FIRST
+        detector = self.make(**self.settings)
+        for place in range(FIRST, len(values)):
+            detector.update(values[place])
+            if detector.drift_detected:
+                recent = values[max(place - 9, last) : place + 1]
+                if not self.upward or recent.mean() > values[last : place + 1].mean():
+                    found.append(place)
+                last = place + 1
+        return found
+
+    def cost(self, series):
+        """Return the mean delay, a missed change counts as 250 batches, and the false alarms."""
+        delays, false = [], 0
+        for kind, many in series.items():
+            for values in many:
+                found, n_missed, n_false, _ = judged(self.find(values), kind)
+                delays += found + [250] * n_missed
+                false += n_false
+        return np.mean(delays), false
+
+
+def settings():
+    """Return the settings of each detector of river that are tried."""
+    from river import drift
+
+    tried = {"Page-Hinkley": [], "ADWIN": [], "KSWIN": []}
+    for delta, threshold, alpha in product(
+        *((0.005, 0.05, 0.1, 0.25, 0.5, 1.0), (5, 7, 10, 14, 20, 30, 50, 75, 100)),
+        (0.9999, 0.999, 0.99),
+    ):
+        known = {"delta": delta, "threshold": threshold, "alpha": alpha, "mode": "up"}
+        tried["Page-Hinkley"].append(Setting(drift.PageHinkley, known))
+    for delta, clock, upward in product(10.0 ** -np.arange(1, 11), (1, 4, 32), (False, True)):
+        known = {"delta": float(delta), "clock": clock}
+        tried["ADWIN"].append(Setting(drift.ADWIN, known, upward))
+    for alpha, size, upward in product((5e-3, 1e-4, 1e-6, 1e-8), (15, 30), (False, True)):
+        known = {"alpha": alpha, "stat_size": size, "seed": 0}
+        tried["KSWIN"].append(Setting(drift.KSWIN, known, upward))
+    return tried
+
+
+def searched():
+    """Return the rows of river's detectors with the settings of the least delay on other seeds."""
+    tuning, series = standardised(range(10)), standardised(range(10, 20))
+    both = {kind: [each for part in tuning.values() for each in part[kind]] for kind in KINDS}
+    quiet = row_of(lambda _: [], both)["quiet batches"]
+    rows = []
+    for name, tried in settings().items():
+        costs = [setting.cost(both) for setting in tried]
+        for level in LEVELS:
+            allowed = [k for k, (_, false) in enumerate(costs) if false <= quiet / level]
+            best = tried[min(allowed, key=lambda k: costs[k][0])]
+            row = {"detector": name, "level": level, "tried": len(tried)}
+            row |= {"settings": best.settings, "upward": best.upward}
+            for dependence in DEPENDENCES:
+                found = row_of(best.find, series[dependence])
+                rows.append(row | {"dependence": dependence} | found)
+                print(rows[-1], flush=True)
     return rows
 
 
@@ -226,4 +318,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["searched"]:
+        save("drift-searched", searched())
+    else:
+        main()

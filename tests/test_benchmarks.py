@@ -143,6 +143,22 @@ def test_the_rival_in_unmixing_finds_a_planted_simplex(room):
         )
 
 
+class Extremes:
+    """A detector whose alarms are the values far from zero."""
+
+    def update(self, value):
+        self.drift_detected = abs(value) > 5
+
+
+def test_searched_detectors_pay_for_missed_changes_and_false_alarms():
+    drift = import_module("drift")
+    values = np.zeros(drift.N_BATCHES)
+    values[[100, 252]] = -9, 9
+    assert drift.Setting(Extremes, {}).find(values) == [100, 252]
+    assert drift.Setting(Extremes, {}).cost({"abrupt": [values]}) == (502 / 3, 1)
+    assert drift.Setting(Extremes, {}, upward=True).find(values) == [252]
+
+
 def told():
     """Yield a page of the documentation, and what it should say of the results."""
     peers, codes = (benchmark_records.load(name)["results"] for name in ("peers", "coding"))

@@ -142,6 +142,7 @@ TABLES = (
     "consensus-rival",
     "denoising",
     "divergences-batch",
+    "drift-searched",
     "entry-weights",
     "etth2",
     "forecasts",

@@ -446,7 +446,9 @@ def drift():
     axis.set(xlabel="batches between false alarms, more is better", ylabel="batches of delay")
     axis.set(xlim=(110, 60_000), ylim=(2, 200))
     title = "Alarms of drift: those further down are sooner, those further right more often true"
-    both = "first: atomstream; Page-Hinkley is as soon on abrupt changes, with more false alarms"
+    both = (
+        "River's have their defaults: with a searched threshold Page-Hinkley is sooner when abrupt"
+    )
     finish(figure, "drift", "drift", f"{title}\n{both}")
 
 
