@@ -447,7 +447,7 @@ def drift():
     axis.set(xlim=(110, 60_000), ylim=(2, 200))
     title = "Alarms of drift: those further down are sooner, those further right more often true"
     both = (
-        "River's have their defaults: with a searched threshold Page-Hinkley is sooner when abrupt"
+        "Defaults of river; with a searched threshold Page-Hinkley is sooner on abrupt changes"
     )
     finish(figure, "drift", "drift", f"{title}\n{both}")
 
