@@ -446,9 +446,7 @@ def drift():
     axis.set(xlabel="batches between false alarms, more is better", ylabel="batches of delay")
     axis.set(xlim=(110, 60_000), ylim=(2, 200))
     title = "Alarms of drift: those further down are sooner, those further right more often true"
-    both = (
-        "Defaults of river; with a searched threshold Page-Hinkley is sooner on abrupt changes"
-    )
+    both = "Defaults of river; with a searched threshold Page-Hinkley is sooner on abrupt changes"
     finish(figure, "drift", "drift", f"{title}\n{both}")
 
 
