@@ -14,6 +14,11 @@ setting is as good as the mean, over r = 4, 10, 15, of contiguity and stability:
   have, over what is left to one: 0 is salt and pepper, 1 is one area per label;
 - stability: the adjusted Rand index of two partitions, each from half of the trips.
 
+Both can be had without trips. So "information" is told as well: the mutual information, in nats, of
+the parts of origin and of destination, of the trips of one half by the partition from the other,
+mean of both ways. Simple rivals on the chosen cells are k-means of the places of cells, weighted by
+trip ends, and communities of the graph of trips (greedy modularity of networkx, merged to r).
+
 Told besides: the energy captured, tr(U' G V) over the sum of the r largest singular values of what
 is factorized, and the agreement with the batch method (singular vectors of the counts, the same
 points and k-means). Rank r and as many clusters, ten passes in random order, default settings
@@ -35,6 +40,7 @@ import scipy.sparse as sp
 from matplotlib import colormaps
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from partition_baselines import communities, information, places
 from pictures import save_figure
 from records import DATA, save
 from scipy.sparse.linalg import svds
@@ -194,13 +200,35 @@ def contiguity(labels: np.ndarray, pairs: np.ndarray) -> dict[str, float]:
     return {"share": share, "shuffled": chance, "above chance": (share - chance) / (1 - chance)}
 
 
+def clustered(moves: Chain, rank: int) -> np.ndarray:
+    """Return clusters of where cells lie."""
+    return places(moves, np.column_stack(np.divmod(moves.squares, ROWS)), rank)
+
+
+def rivals(moves: Chain) -> dict[str, dict[int, dict]]:
+    """Return contiguity, stability and information of the simple rivals by rank."""
+    half = np.random.default_rng(1).random(len(moves.origins)) < 0.5
+    parts, told = [moves.part(kept) for kept in (half, ~half)], {}
+    for name, rival in (("places", clustered), ("communities", communities)):
+        told[name] = {}
+        for rank in RANKS:
+            halves = [rival(part, rank) for part in parts]
+            told[name][rank] = {
+                "contiguity": contiguity(rival(moves, rank), moves.neighbours()),
+                "stability": float(adjusted_rand_score(*halves)),
+                "information": information(halves, parts),
+            }
+    return told
+
+
 def judge(moves: Chain, scaling: str) -> dict[str, dict[int, dict]]:
     """Return contiguity and stability by side and rank, with the partitions."""
     half = np.random.default_rng(1).random(len(moves.origins)) < 0.5
     pairs, found = moves.neighbours(), {side: {} for side in SIDES}
     for rank in RANKS:
         whole, seconds = learn(moves, rank, scaling)
-        parts = [learn(moves.part(kept), rank, scaling)[0] for kept in (half, ~half)]
+        trips_of = [moves.part(kept) for kept in (half, ~half)]
+        parts = [learn(part, rank, scaling)[0] for part in trips_of]
         for side in SIDES:
             labels = whole.partition(side=side)
             halves = [part.partition(side=side) for part in parts]
@@ -208,6 +236,7 @@ def judge(moves: Chain, scaling: str) -> dict[str, dict[int, dict]]:
             found[side][rank] = {"contiguity": contiguity(labels, pairs)} if len(pairs) else {}
             found[side][rank] |= {
                 "stability": float(adjusted_rand_score(halves[0][both], halves[1][both])),
+                "information": information(halves, trips_of),
                 "largest part, share of cells": float(np.bincount(labels).max() / len(labels)),
                 "seconds": seconds,
                 "model": whole,
@@ -345,6 +374,7 @@ def main() -> None:
         numbers[f"second half, {name}"] = {"trips": len(moves.origins)} | report(
             moves, setting, found
         )
+    numbers["rivals"] = rivals(moves)
     numbers["New York"] = {}
     for scaling in SCALINGS:
         zones, setting = new_york(), Setting(0, 0, scaling, "both")
