@@ -107,7 +107,8 @@ def k_svd(X, start, seconds, truth):
     spent, course = 0.0, []
     while spent < seconds or course[-1] > max(course[:-STILL], default=0):
         began = time.process_time()
-        k_svd_round(columns, atoms, omp(columns, atoms, L=K, numThreads=1).tocsr())
+        codes = omp(columns, atoms, L=K, eps=0.0, numThreads=1)  # without eps: any, unset memory
+        k_svd_round(columns, atoms, codes.tocsr())
         spent += time.process_time() - began
         course.append(found(atoms.T, truth))
         yield spent, course[-1]
