@@ -263,7 +263,7 @@ def batch() -> dict[str, Any]:
     told: dict[str, Any] = {"sparse": judged(sparse, "kl", counts[N_DOCUMENTS:])}
     for loss, beta in BETAS.items():
         X, _, _ = noisy_and_clean(loss, N_DENSE + N_DENSE_HELD_OUT)
-        courses: list[tuple] = [((50, 200, 500, 1000, 2000), {"solver": "cd", "init": "random"})]
+        courses: list[tuple] = [((50, 500, 1000, 2000, 4000), {"solver": "cd", "init": "random"})]
         if loss != "squared":
             courses.append(((300,), {"solver": "mu", "beta_loss": beta}))
         told[loss] = judged(rounds_of(X[:N_DENSE], N_ATOMS, *courses), loss, X[N_DENSE:])
