@@ -7,9 +7,9 @@ synthetic processes, and series that statsmodels ships. A set of which `predict`
 is marked. Errors are root mean squares over all series, each divided by its largest value in the
 first rows; the epidemic's are in log units. The models learn these values as they are
 (``center=False``). `choose_forecaster` sees no row that is judged: it chooses on the rows before
-these. The simple rival is a ridge regression of the change on the last twelve rows of all series,
-fitted anew to all rows before each forecast, its penalty by leaving rows out; a missing value is
-the one before, for it alone.
+these. The simple rivals are ridge regressions of the change on the last twelve rows, fitted anew to
+all rows before each forecast, their penalty by leaving rows out: of each series on the lags of all,
+and one for all series, on the lags of its own. A missing value is the one before, for them alone.
 Leaves ``results/003-1-forecasts.json`` and a figure of the same name.
 """
 
@@ -171,17 +171,19 @@ def track(model: SeriesDictionary, Y: np.ndarray, first: int) -> tuple[float, bo
     return rms(np.array(made) - Y[first:]), warned
 
 
-def regression(Y: np.ndarray, first: int) -> float:
-    """Return the one-step error of a ridge regression of the change on lags, from a row on."""
+def regression(Y: np.ndarray, first: int, *, shared: bool) -> float:
+    """Return the one-step error of ridge regressions of the change on lags, from a row on."""
     rows = pd.DataFrame(Y).ffill().bfill().to_numpy()
     windows = np.lib.stride_tricks.sliding_window_view(rows, LAGS, axis=0)
-    lagged, made = windows.reshape(len(windows), -1), []
+    n_lags, made = LAGS if shared else LAGS * Y.shape[1], []
     for row in range(first, len(rows)):
         past = rows[:row]
         scale = np.maximum(past.std(axis=0), 1e-12)
-        change, units = np.diff(past, axis=0)[LAGS - 1 :] / scale, np.repeat(scale, LAGS)
-        model = RidgeCV(PENALTIES).fit(lagged[: row - LAGS] / units, change)
-        made.append(past[-1] + model.predict(lagged[row - LAGS, None] / units)[0] * scale)
+        change, lagged = np.diff(past, axis=0)[LAGS - 1 :], windows[: row - LAGS + 1]
+        inputs = (lagged / scale[:, None]).reshape(len(lagged), -1, n_lags)
+        targets = (change / scale).reshape(-1, *([] if shared else [Y.shape[1]]))
+        model = RidgeCV(PENALTIES).fit(inputs[:-1].reshape(-1, n_lags), targets)
+        made.append(past[-1] + model.predict(inputs[-1]).ravel() * scale)
     return rms(np.array(made) - Y[first:])
 
 
@@ -196,7 +198,8 @@ def judged(name: str, given: Set, *, choose: bool) -> dict:
         "persistence": rms(Y[first:] - Y[first - 1 : -1]),
         "seasonal": rms(Y[first:] - Y[first - season : len(Y) - season]),
         "default": float(np.mean([error for error, _ in runs])),
-        "regression": regression(Y, first),
+        "regression": regression(Y, first, shared=False),
+        "one regression": regression(Y, first, shared=True),
         "runs that warn": sum(warned for _, warned in runs),
     }
     told["ratio"] = told["default"] / min(told["persistence"], told["seasonal"])
