@@ -24,7 +24,7 @@ from pictures import save_figure
 from records import save
 
 from atomstream import OnlineNMF
-from atomstream.coders import ProjectedGradient
+from atomstream.coders import Auto, ProjectedGradient
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
 
 N_STEPS, SEEDS = 8192, (0,)
@@ -54,7 +54,7 @@ def run(X: np.ndarray, tolerance: float | Callable[[int], float], seed: int) -> 
         counts += np.bincount(batch, minlength=N_STATES)
         if step in LOOKS:
             judge = OnlineNMF.from_components(
-                model.components_, alpha=ALPHA, ridge=model.ridge, tol=1e-8
+                model.components_, alpha=ALPHA, ridge=model.ridge, coder=Auto(tol=1e-8)
             )
             empirical = judge.objective(X, sample_weight=counts)
             gap = model.surrogate() - empirical
