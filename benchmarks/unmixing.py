@@ -117,6 +117,7 @@ def smallest(X, n_members, penalty, seed):
         return np.column_stack([free, 1 - free.sum(axis=1)])
 
     def objective(free):
+        """Return what is minimised, and its gradient by the free entries of the map."""
         to = to_shares(free)
         below = np.maximum(-(begun @ to), 0)
         costs = np.where(below < SMALL, below**2 / (2 * SMALL), below - SMALL / 2)

@@ -78,8 +78,9 @@ def noise_level(image: ArrayLike) -> float:
     It is the median of the absolute diagonal wavelet coefficients of the finest scale, divided by
     that of a standard normal number. They are taken from the quarter of the image that changes
     least at a coarser scale, where edges and texture are few, and away from pixels that have the
-    lowest or the highest value, where noise may be cut off. Fine detail that remains counts as
-    noise: in photographs of 255 levels it adds half a level or one to noise of two.
+    lowest or the highest value, where noise may be cut off, or equal those around them. Fine
+    detail that remains counts as noise: in photographs of 255 levels it adds half a level or one
+    to noise of two.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def noise_level(image: ArrayLike) -> float:
     >>> round(noise_level(5 * rng.standard_normal((256, 256))))
     5
     """
-    from scipy.ndimage import convolve1d, gaussian_gradient_magnitude, maximum_filter
+    from scipy import ndimage
 
     image = as_image(image, scaled=False)
     if min(image.shape[:2]) < 8:
@@ -111,11 +112,14 @@ def noise_level(image: ArrayLike) -> float:
         )
     detail = image.astype(float)
     for axis in (0, 1):
-        detail = convolve1d(detail, HIGH_PASS, axis=axis)
+        detail = ndimage.convolve1d(detail, HIGH_PASS, axis=axis)
     channels = image.reshape(*image.shape[:2], -1)
-    slope = gaussian_gradient_magnitude(channels.mean(axis=2, dtype=float), 2)
-    at_ends = ((channels == channels.min()) | (channels == channels.max())).any(axis=2)
-    slope[maximum_filter(at_ends, 5)] = np.inf
+    grey = channels.mean(axis=2, dtype=float)
+    slope = ndimage.gaussian_gradient_magnitude(grey, 2)
+    silent = ((channels == channels.min()) | (channels == channels.max())).any(axis=2)
+    # Bars, and what was drawn.
+    silent |= ndimage.maximum_filter(grey, 3) == ndimage.minimum_filter(grey, 3)
+    slope[ndimage.maximum_filter(silent, 5)] = np.inf
     # Every second coefficient, as of a wavelet transform; at the border the filter sees beyond it.
     inside = np.abs(detail.reshape(channels.shape)[2:-2:2, 2:-2:2])
     slope = slope[2:-2:2, 2:-2:2]
