@@ -63,7 +63,7 @@ def of_each_class(X):
             n_components=10, n_patches=400, batch_size=100, **patches
         ),
         "NetworkDictionary": atomstream.NetworkDictionary(
-            n_components=4, motif="path:3", n_batches=4, batch_size=60, random_state=0
+            n_components=3, motif="path:4", n_batches=20, batch_size=60, random_state=0
         ),
         "OnlineCPDictionary": atomstream.OnlineCPDictionary(
             n_components=2, n_epochs=3, batch_size=25, random_state=0
@@ -79,7 +79,7 @@ def of_each_class(X):
         "SeriesDictionary": atomstream.SeriesDictionary(n_components=4, random_state=0, **series),
         "SupervisedDictionary": atomstream.SupervisedDictionary(batch_size=40, **three),
         "SupervisedNetworkDictionary": atomstream.SupervisedNetworkDictionary(
-            "path:3", 3, n_batches=4, batch_size=60, random_state=0
+            "path:4", 3, n_batches=20, batch_size=60, random_state=0
         ),
         "TopicModel": atomstream.TopicModel(
             n_features=256, vectorizer="counts", batch_size=20, **three
