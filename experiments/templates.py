@@ -66,12 +66,13 @@ class Section:
 
 
 def source(name: str, record: dict) -> str:
-    """Return which code gave a record, and when."""
+    """Return which code gave a record, when, in how long and on which processor."""
     if record["seconds"] is None:
         return f"{name}: committed in {record['commit']}, {record['date']}."
     changed = " with uncommitted changes" if record["changed"] else ""
-    seconds = f"{record['seconds']:,.0f} s"
-    return f"{name}: commit {record['commit']}{changed}, {record['date']}, {seconds}."
+    processor = record["machine"]["processor"].replace("(R)", "").removesuffix(" Processor")
+    took = f"{record['seconds']:,.0f} s on {processor}"
+    return f"{name}: commit {record['commit']}{changed}, {record['date']}, {took}."
 
 
 def wrapped(text: str) -> str:

@@ -243,10 +243,11 @@ def test_a_record_holds_plain_numbers_and_says_where_it_comes_from(tmp_path, mon
     assert set(record["machine"]) == {"processor", "cores", "python"}
 
 
-def test_a_section_says_if_the_code_had_changes():
+def test_a_section_says_if_the_code_had_changes_and_on_which_processor_it_ran():
     record = {"commit": "abc1234", "changed": True, "date": "2026-01-02", "seconds": 61.0}
+    record |= {"machine": {"processor": "Maker(R) Chip(R) Processor"}}
     said = templates.source("x", record | {"versions": {"numpy": "2"}})
-    assert said == "x: commit abc1234 with uncommitted changes, 2026-01-02, 61 s."
+    assert said == "x: commit abc1234 with uncommitted changes, 2026-01-02, 61 s on Maker Chip."
     said = templates.source("x", record | {"changed": False, "versions": {"numpy": "2"}})
     assert "uncommitted" not in said
 
