@@ -6,8 +6,6 @@ BIN = .venv/$(SCRIPTS)
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile -q
 # Hundreds of processes would compile the package anew where the shell asks to write no bytecode.
 export PYTHONDONTWRITEBYTECODE =
-BENCHMARKS = peers coding coding_cases sparse_model files divergences networks links walks tensors ground at_hand \
-	learning first_use consensus cells drift real_streams engine engine_scale pictures
 
 .PHONY: demo test test-fast test-long test-elsewhere test-mutations lint types unit coverage test-floor test-next \
 	fuzz changelog bench bench-guard docs pictures notebooks release-check clean
@@ -70,8 +68,9 @@ changelog: .venv/ready
 bench-guard: .venv/ready
 	$(BIN)/python benchmarks/guard.py $(if $(AGAINST),--against $(AGAINST))
 
-bench: .venv-bench/ready
-	for name in $(BENCHMARKS); do .venv-bench/$(SCRIPTS)/python benchmarks/$$name.py || exit 1; done
+# Every benchmark and experiment whose record is not of the commit that is checked out: hours.
+bench: .venv-bench/ready .venv-esat/ready
+	.venv-bench/$(SCRIPTS)/python benchmarks/everything.py --esat .venv-esat/$(SCRIPTS)/python
 
 # The site, in docs/_build/html. Building needs no network; warnings and broken links end it.
 docs: .venv-docs/ready
@@ -139,9 +138,16 @@ release-check: .venv/ready
 	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/$(SCRIPTS)/python -m pip install --quiet --upgrade pip
-	.venv-bench/$(SCRIPTS)/python -m pip install --quiet --editable ".[all]" --requirement benchmarks/requirements.txt
+	.venv-bench/$(SCRIPTS)/python -m pip install --quiet --editable ".[all,cells,cluster]" --requirement benchmarks/requirements.txt
+	touch $@
+
+# Its pins of other packages need an environment of its own.
+.venv-esat/ready:
+	@test -n "$(PYTHON)" || { echo "atomstream needs Python 3.11 or later; none was found."; exit 1; }
+	$(PYTHON) -m venv .venv-esat
+	.venv-esat/$(SCRIPTS)/python -m pip install --quiet esat
 	touch $@
 
 clean:
-	rm -rf .venv .venv-bench .venv-docs .venv-floor .venv-next .venv-notebooks .venv-release demo dist docs/_build \
+	rm -rf .venv .venv-bench .venv-docs .venv-esat .venv-floor .venv-next .venv-notebooks .venv-release demo dist docs/_build \
 		docs/api docs/gallery docs/all-names.rst
