@@ -329,7 +329,7 @@ def growing(kind, title):
     for axis, (name, model) in zip(axes.flat, names.items(), strict=True):
         for colour, (quantity, each) in zip(COLOURS, models[name][kind].items(), strict=False):
             grown = [value / each["values"][0] for value in each["values"]]
-            label = f"{GROWING[quantity]}: {each['fitted']:.2f} ({each['theory']:.2f})"
+            label = f"{GROWING[quantity]}: {each['fitted']:.2f} ({each['theory']:z.2f})"
             axis.loglog(grown, each["costs"], "o-", base=2, color=colour, label=label)
         axis.yaxis.set_major_formatter(lambda value, _: f"{value:.3g}")
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:.0f}")
