@@ -7,8 +7,8 @@ environment, or in a clone that stays while work goes on here::
 
 What times threads, processes or a first call comes first, with nothing beside it (`ALONE`); then
 everything else, as many at a time as there are cores, with one thread each, and what took least the
-last time first. Run again, it goes on with what is left: a record that is not finished is put back
-as it was.
+last time first. Run again, it goes on with what is left. The record of before lies beside the new
+one, as ``NAME.before``, until that one is finished, and comes back where a command fails.
 """
 
 import argparse
@@ -48,7 +48,7 @@ PARTS = {
     "signatures.py": ("signatures", "published refit"),
     "traffic.py": ("traffic", "Birmingham NYC rivals"),
 }
-# The others: arguments in brackets, and the records.
+# The other scripts with their arguments, and the records that each writes.
 OTHERS = {
     "authors.py": "labels-authors",
     "cells.py": "cells",
@@ -79,21 +79,21 @@ OTHERS = {
     "walks.py": "walks",
 }
 # Cells of `signatures.py genomes`: signatures, noise, seed and genomes of each.
-GENOMES = product((5, 10, 20, 30), (0.0, 0.05), range(4), (200, 1000))
-# Experiments whose script says nothing of the record in plain words, or writes two.
-TWO = {
+GENOMES = tuple(product((5, 10, 20, 30), (0.0, 0.05), range(4), (200, 1000)))
+# Experiments whose records have a command each; of the others the script says which it saves.
+EACH = {
     "exp_001_4_mnist.py": "001-4",
     "exp_001_4_mnist.py batch": "001-4-batch",
     "exp_004_7_protocol.py 1": "004-7-protocol",
     "exp_004_7_protocol.py 2": "004-7-subject-2",
 }
 ALONE = re.compile(
-    r"peers|coding$|learning-.*|engine-(cost|scale)|files|first-use|consensus-speed|ground-.*|"
+    r"peers|coding|learning-.*|engine-(cost|scale)|files|first-use|consensus-speed|ground-.*|"
     r"million-cells|sparse-model.*|forecasts-speed|walks|networks.*|tensors|000-2-coding|"
     r"004-5-protocol|004-6"
 )
 # These set the number of threads of each contender themselves.
-THREADS = re.compile(r"coding$|learning-threads")
+THREADS = re.compile(r"coding|learning-threads")
 
 
 def commands() -> dict[tuple[str, ...], list[str]]:
@@ -107,10 +107,10 @@ def commands() -> dict[tuple[str, ...], list[str]]:
     genomes = (" ".join(map(str, cell)) for cell in GENOMES)
     made["signatures-genomes",] = [f"benchmarks/signatures.py genomes {cell}" for cell in genomes]
     for path in sorted((HERE / "experiments").glob("exp_*.py")):
-        if not any(words.startswith(path.name) for words in TWO):
+        if not any(words.startswith(path.name) for words in EACH):
             names = re.findall(r'\bsave\("([^"]+)"', path.read_text(encoding="utf-8"))
             made[tuple(names)] = [f"experiments/{path.name}"]
-    return made | {(name,): [f"experiments/{words}"] for words, name in TWO.items()}
+    return made | {(name,): [f"experiments/{words}"] for words, name in EACH.items()}
 
 
 class Checkout:
@@ -146,7 +146,11 @@ class Checkout:
 
     def finished(self, names: tuple[str, ...]) -> bool:
         """Return whether all records of a tuple are of this commit, and no run broke off."""
-        return not any(path.exists() for path in self.before(names)) and all(
+        return self.written(names) and not any(path.exists() for path in self.before(names))
+
+    def written(self, names: tuple[str, ...]) -> bool:
+        """Return whether all records of a tuple are here, and of this commit."""
+        return all(
             self.path(name).exists() and self.record(name)["commit"] == self.commit
             for name in names
         )
@@ -159,25 +163,31 @@ class Checkout:
         """Return how long the records of a tuple took the last time, 0 for new ones."""
         return sum(self.record(name)["seconds"] or 0 for name in names if self.path(name).exists())
 
-    def run(self, names: tuple[str, ...], told: list[str]) -> None:
-        """Make records anew; where a command fails they stay as they were."""
+    def run(self, names: tuple[str, ...], told: list[str]) -> bool:
+        """Make records anew, and return whether they are; if not, they stay as they were."""
         paths, before = [self.path(name) for name in names], self.before(names)
         for path, old in zip(paths, before, strict=True):
             if path.exists() and not old.exists():
                 path.replace(old)
             path.unlink(missing_ok=True)  # some keep what they find there
         done, began = False, time.monotonic()
+        prints = Path(tempfile.gettempdir()) / f"{names[0]}.log"
         try:
-            with (Path(tempfile.gettempdir()) / f"{names[0]}.log").open("w") as log:
-                done = all(self.call(command, names[0], log) == 0 for command in told)
+            with prints.open("w") as log:
+                done = all(self.call(each, names[0], log) == 0 for each in told)
+            done = done and self.written(names)
         finally:
             for path, old in zip(paths, before, strict=True):
                 if done:
                     old.unlink(missing_ok=True)
                 elif old.exists():
                     old.replace(path)
+                else:
+                    path.unlink(missing_ok=True)
+        said = "made" if done else "FAILED"
         took = time.monotonic() - began
-        print(f"{'made' if done else 'FAILED'}: {', '.join(names)}, {took:,.0f} s", flush=True)
+        print(f"{said}: {', '.join(names)}, {took:,.0f} s, prints in {prints}", flush=True)
+        return done
 
     def call(self, command: str, name: str, log: object) -> int:
         """Run a command with what it prints in a file, and return its status."""
@@ -207,14 +217,14 @@ def main() -> None:
         print("\n".join(f"{', '.join(names)}: {checkout.seconds(names):,.0f} s" for names in left))
         return
 
-    def in_time(names: tuple[str, ...]) -> None:
-        if time.monotonic() < until:
-            checkout.run(names, left[names])
+    def in_time(names: tuple[str, ...]) -> bool:
+        return time.monotonic() > until or checkout.run(names, left[names])
 
-    alone = [names for names in left if ALONE.fullmatch(names[0])]
+    alone, right = [names for names in left if ALONE.fullmatch(names[0])], []
     for n_jobs, some in ((1, alone), (options.jobs, [each for each in left if each not in alone])):
         with ThreadPoolExecutor(n_jobs) as workers:
-            list(workers.map(in_time, some))
+            right += workers.map(in_time, some)
+    sys.exit(not all(right))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,11 @@ def test_every_record_has_one_command():
     assert sorted(names) == sorted(path.stem for path in RECORDS)
 
 
+def test_commands_may_be_asked_for_again():
+    assert all(everything.commands().values())
+    assert everything.commands() == everything.commands()
+
+
 def test_every_command_is_of_a_script_that_is_here():
     told = {words.split()[0] for each in everything.commands().values() for words in each}
     assert all((ROOT / script).is_file() for script in told)
@@ -44,16 +49,28 @@ def test_every_command_is_of_a_script_that_is_here():
 def test_a_record_of_this_commit_is_left_as_it_is(checkout, monkeypatch):
     monkeypatch.setattr(everything, "commands", lambda: {("a",): ["benchmarks/one.py"]})
     assert list(checkout.left()) == [("a",)]
-    checkout.run(("a",), [f"benchmarks/one.py {checkout.commit}"])
+    assert checkout.run(("a",), [f"benchmarks/one.py {checkout.commit}"])
     assert checkout.record("a")["seconds"] == 2
     assert checkout.left() == {}
     assert [path.name for path in checkout.path("a").parent.iterdir()] == ["a.json"]
 
 
 def test_the_record_of_before_comes_back_where_a_command_fails(checkout, capsys):
-    checkout.run(("a",), [f"benchmarks/one.py {checkout.commit} fail"])
+    assert not checkout.run(("a",), [f"benchmarks/one.py {checkout.commit} fail"])
     assert checkout.record("a")["commit"] == "older"
     assert "FAILED: a" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("told", [[], ["benchmarks/one.py another"]], ids=["nothing", "another"])
+def test_the_record_of_before_comes_back_where_none_of_this_commit_was_written(checkout, told):
+    assert not checkout.run(("a",), told)
+    assert checkout.record("a")["commit"] == "older"
+
+
+def test_a_new_record_is_not_kept_where_its_command_fails(checkout):
+    checkout.path("a").unlink()
+    assert not checkout.run(("a",), [f"benchmarks/one.py {checkout.commit} fail"])
+    assert list(checkout.path("a").parent.iterdir()) == []
 
 
 def test_a_run_that_broke_off_is_made_again(checkout, monkeypatch):
@@ -63,5 +80,6 @@ def test_a_run_that_broke_off_is_made_again(checkout, monkeypatch):
     path.replace(path.with_suffix(".before"))
     path.write_text(json.dumps({"commit": checkout.commit, "seconds": 1}))
     assert list(checkout.left()) == [("a",)]
-    checkout.run(("a",), [f"benchmarks/one.py {checkout.commit} fail"])
-    assert checkout.record("a")["commit"] == "older"
+    assert checkout.run(("a",), [f"benchmarks/one.py {checkout.commit}"])
+    assert checkout.record("a")["seconds"] == 2
+    assert checkout.left() == {}
