@@ -7,7 +7,9 @@ Samples are sums of 5 out of 2,048 random atoms in 256 dimensions, with noise. A
 found where a learned one has a cosine above 0.9 with it, up to sign. One thread, processor time,
 contenders in turns. SPAMS starts anew for each of its points; scikit-learn learns with l1 codes,
 the only ones that its learner has, and codes with pursuit afterwards. The rivals of the second
-record are SPAMS with other sizes of batches, and K-SVD on all samples until it finds no more.
+record are SPAMS with other sizes of batches and with weights of batches that decay, and K-SVD on
+all samples until it finds no more; its pursuit ends at 5 entries or, told the noise, where what is
+left of a sample is as long as its noise.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from benchmark_records import save
 from k_svd import k_svd_round
 
 N_ATOMS, N_FEATURES, K, N_SAMPLES, BATCH = 2_048, 256, 5, 60_000, 2_048
-SIZES, STILL = (1_024, 4_096), 5  # other batches of SPAMS; rounds that find no more
+NOISE, STILL = 0.05, 5  # standard deviation; rounds that find no more
+SIZES, DECAYS = (1_024, 4_096), (0.9, 0.95)  # other batches of SPAMS, weights of a batch before
 
 
 def problem(rng):
@@ -37,7 +40,7 @@ def problem(rng):
     for row in rows:
         values = rng.standard_normal(K) + np.sign(rng.standard_normal(K))
         row[:] = values @ atoms[rng.choice(N_ATOMS, K, replace=False)]
-    rows += 0.05 * rng.standard_normal(rows.shape, dtype=np.float32)
+    rows += NOISE * rng.standard_normal(rows.shape, dtype=np.float32)
     start = rows[rng.choice(N_SAMPLES, N_ATOMS, replace=False)]
     return atoms, rows, start / np.linalg.norm(start, axis=1, keepdims=True)
 
@@ -82,16 +85,17 @@ def sklearn(X, start, seconds, truth):
     return by_batches(model, X, seconds, truth)
 
 
-def spams(X, start, seconds, truth, batch=BATCH):
+def spams(X, start, seconds, truth, batch=BATCH, decay=None):
     """SPAMS ``trainDL`` with ``omp`` codes (mode 3 with a number of entries)."""
     import spams as library
 
+    rule = {"modeParam": 0} if decay is None else {"modeParam": 2, "rho": decay}
     columns, first = np.asfortranarray(X.T), np.asfortranarray(start.T)
     for n_batches in (10, 20, 30, 40, 60, 90, 130, 270):
         began = time.process_time()
         atoms = library.trainDL(
             columns, D=first, lambda1=K, mode=3, iter=n_batches * BATCH // batch, batchsize=batch,
-            numThreads=1, modeParam=0, verbose=False,
+            numThreads=1, verbose=False, **rule,
         )  # fmt: skip
         spent = time.process_time() - began
         yield spent, found(atoms.T, truth)
@@ -99,15 +103,18 @@ def spams(X, start, seconds, truth, batch=BATCH):
             break
 
 
-def k_svd(X, start, seconds, truth):
+def k_svd(X, start, seconds, truth, told=False):
     """K-SVD on all samples with pursuit of SPAMS, until five rounds have found no more."""
     from spams import omp
+
+    # Without eps SPAMS reads unset memory.
+    end = {"L": 2 * K, "eps": N_FEATURES * NOISE**2} if told else {"L": K, "eps": 0.0}
 
     columns, atoms = np.asfortranarray(X.T), np.array(start.T, order="F")  # others have the start
     spent, course = 0.0, []
     while spent < seconds or course[-1] > max(course[:-STILL], default=0):
         began = time.process_time()
-        codes = omp(columns, atoms, L=K, eps=0.0, numThreads=1)  # without eps: any, unset memory
+        codes = omp(columns, atoms, numThreads=1, **end)
         k_svd_round(columns, atoms, codes.tocsr())
         spent += time.process_time() - began
         course.append(found(atoms.T, truth))
@@ -118,7 +125,9 @@ def contenders(rivals):
     """Return the contenders of a record by their names."""
     if not rivals:
         return {each.__name__: each for each in (atomstream, spams, sklearn)}
-    return {f"spams, {size}": partial(spams, batch=size) for size in SIZES} | {"k-svd": k_svd}
+    sizes = {f"spams, {size}": partial(spams, batch=size) for size in SIZES}
+    decays = {f"spams, {decay}": partial(spams, decay=decay) for decay in DECAYS}
+    return sizes | decays | {"k-svd": k_svd, "k-svd, told": partial(k_svd, told=True)}
 
 
 def main():
