@@ -136,20 +136,16 @@ def warm(X: np.ndarray, D: np.ndarray) -> dict[str, dict[str, float]]:
 def draw(found: dict) -> Figure:
     """Draw errors on the patches against rows per second."""
     figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    for alpha in ALPHAS:
-        points = [row["patches"][f"{alpha:g}"] for row in found.values()]
-        speeds, errors = ([p[key] for p in points] for key in ("rows per second", "error"))
-        axes.semilogx(speeds, errors, "o", label=f"alpha = {alpha:g}")
-        for name, speed, error in zip(found, speeds, errors, strict=True):
-            axes.annotate(
-                name,
-                (speed, error),
-                xytext=(5, -10 if name == "0.001" else 3),
-                textcoords="offset points",
-            )
+    axes, markers = figure.subplots(), dict(zip(found, "o^vDX", strict=True))
+    for color, alpha in enumerate(ALPHAS):
+        axes.plot([], [], "s", color=f"C{color}", label=f"alpha = {alpha:g}")
+        for name, marker in markers.items():
+            point = found[name]["patches"][f"{alpha:g}"]
+            axes.semilogx(point["rows per second"], point["error"], marker, color=f"C{color}")
+    for name, marker in markers.items():
+        axes.plot([], [], marker, color="grey", label=f"tol = {name}")
     axes.set(xlabel="rows per second", ylabel="held-out relative error")
-    axes.legend(frameon=False)
+    figure.legend(frameon=False, loc="outside right")
     return figure
 
 
