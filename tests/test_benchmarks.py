@@ -206,6 +206,13 @@ def told():
     yield "which-model", f"21 nodes in {learned['atomstream, pivot']['seconds']:.1f} s"
     steps = benchmark_records.load("walks")["results"]["microseconds per transition"]
     yield "which-model", f"{steps['2000']:.1f} to {steps['100000']:.1f} microseconds a transition"
+    drift = benchmark_records.load("drift")["results"]
+    over = [each["adaptive"] / each["half-life"] for each in drift["errors"]]
+    near = sum(ratio <= 1.05 for ratio in over)
+    yield "how-to/watching", f"{min(over):.2f} to {max(over):.2f} times the error"
+    yield "how-to/watching", f"1.05 times in {near} of {len(over)} cases"
+    longer = drift["seconds"]["adaptive"] / drift["seconds"]["power"]
+    yield "how-to/watching", f"Learning takes {longer:.1f} times as long"
     for words in (*promised("squared"), *promised("kl")):
         yield "what-may-be-promised", words
 
