@@ -1,11 +1,17 @@
 """Pages of the documentation say of speeds and errors what the records of benchmarks say."""
 
+from datetime import date
 from importlib import import_module
+from itertools import pairwise
+from statistics import mean
 
 import pytest
-from pages import ROOT
+from pages import BENCHMARKS, ROOT
 
 benchmarks, experiments = import_module("benchmark_records"), import_module("records")
+NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+NUMBERS += ("eleven", "twelve", "thirteen", "fourteen")
+SCORES = ("Adamic-Adar", "Jaccard", "resource allocation", "preferential attachment")
 
 
 def results(name):
@@ -63,10 +69,69 @@ def passes_over_a_file():
     ]
 
 
+def first_calls():
+    """Return the seconds of the first fit of two models."""
+    found = results("first-use")["estimators"]
+    return [found[name]["fit"][0] for name in ("digits, 10 atoms", "convex")]
+
+
+def five_minutes():
+    nmf, convex = first_calls()
+    yield f"about {NUMBERS[round(nmf)]} seconds, because"
+    yield f"convex model takes {convex:.0f}."
+
+
+def convex_mf():
+    yield f"({first_calls()[1]:.0f} s on two quiet cores)"
+
+
+def sparse_coding():
+    found = results("learning-many")
+    few, many = "2048 atoms, on the sphere, batches of 2048", "16384 atoms, batches of 2048"
+    yield f"takes {found[few]:.1f} ms a row".replace("0.", ".")
+    yield f"one with 16,384 atoms {found[many]:.0f} ms"
+
+
+def divergences():
+    kl = results("divergences")["kl"]
+    yield f"held-out divergence of {kl['ours'][7][1]:.1f} after one pass"
+    yield f"and {kl['ours'][-1][1]:.1f} after nine"
+    yield f"The true atoms have {kl['truth']:.1f}"
+
+
+def cluster():
+    *_, dask, kept = [round(each["rows per second"], -3) for each in results("engine-cost")]
+    yield f"learned {kept:,.0f} rows a second instead of {dask:,.0f}"
+
+
+def ray_and_spark():
+    recorded = results("engine-scale")[0]
+    yield f"({recorded['bytes sent'] / 1e6:.1f} MB) to every slot"
+    yield f"take {recorded['bytes returned'] / 1e6:.1f} MB back"
+
+
+def sources_of_air():
+    days = [
+        each["seconds a day"]["online alone"] for each in results("sources-live")["judged"].values()
+    ]
+    yield f"six sources an hour takes {1000 * mean(days) / 24:.1f} milliseconds"
+
+
+def network_dictionaries():
+    names = [path.stem for path in (BENCHMARKS / "results").glob("links-*.json")]
+    tasks = [task for name in names for task in results(name)["tasks"].values()]
+    simple = [name for name in tasks[0] if name in SCORES or name.startswith("SVD")]
+    below = [max(mean(task[name]) for name in simple) - mean(task["fitted"]) for task in tasks]
+    yield f"In {sum(gap <= 0 for gap in below)} of {len(tasks)} tasks of the"
+    yield f"at most {max(below):.2f} below"
+
+
 def tensorly():
     hals = results("tensors")["race"]["table"]["TensorLy HALS, 100 rounds"]
     yield f"HALS takes {hals['seconds']:.2f} s for {hals['above best, %']:.1f} %"
-    yield "{:.1f} to {:.1f} s a pass".format(*passes_over_a_file())
+    memory = results("tensors")["big"]["from the disk"]["peak memory, MB"]
+    low, high = passes_over_a_file()
+    yield f"{low:.1f} to {high:.1f} s a pass and {memory:.0f} MB"
 
 
 def papers_code():
@@ -103,7 +168,8 @@ def which_model():
 
 
 def what_may_be_promised():
-    yield from (*above_serial("squared"), *above_serial("kl"))
+    for case in ("squared", "kl", "convex", "tensors", "chains", "squared, long", "kl, long"):
+        yield from above_serial(case)
     rates = {
         (row["workers"], row["rows of a slot"]): row
         for row in results("engine-scale")
@@ -119,12 +185,13 @@ def above_serial(case):
     """Yield by how many percent slots end above serial learning, and after how many rounds."""
     rows = [row for row in results("engine-quality") if row["case"] == case]
     serial = {
-        row["seed"]: row["error"] for row in rows if row["mode"] == "serial" and row["batch"] > 128
+        row["seed"]: row["error"] for row in rows if row["mode"] == "serial" and row["batch"] != 128
     }
-    for slots in (4, 8, 16, 64):
-        ours = [row for row in rows if row["slots"] == slots and row["mode"] == "local"]
+    local = [row for row in rows if row["mode"] == "local"]
+    for slots in sorted({row["slots"] for row in local}):
+        ours = [row for row in local if row["slots"] == slots]
         above = [f"{100 * (row['error'] / serial[row['seed']] - 1):+.1f}" for row in ours]
-        yield f"| {', '.join(above)} ({ours[0]['rounds']}"
+        yield f"| {', '.join(above)} ({ours[0]['rounds']}".replace("-0.0", "0.0")
 
 
 def watching():
@@ -143,6 +210,9 @@ def streams_that_change():
         for law in ("adaptive", "harmonic", "default", "best half-life"):
             digits = 1 if stream["loss, default"] > 10 else 2
             yield f"{stream[f'loss, {law}']:.{digits}f}"
+    days = [date.fromisoformat(day) for day in streams["weather"]["takeovers"]]
+    gaps = [(later - day).days for day, later in pairwise(days)]
+    yield f"every {NUMBERS[min(gaps)]} to {NUMBERS[max(gaps)]} days in winter"
 
 
 def million_cells():
@@ -192,6 +262,10 @@ def choosing():
 
 
 PAGES = {
+    "algorithms/convex-mf": convex_mf,
+    "algorithms/divergences": divergences,
+    "algorithms/network-dictionaries": network_dictionaries,
+    "algorithms/sparse-coding": sparse_coding,
     "choosing": choosing,
     "coming-from/cnmf": cnmf,
     "coming-from/cnmf-torch": cnmf_torch,
@@ -200,9 +274,13 @@ PAGES = {
     "coming-from/scikit-learn": sklearn,
     "coming-from/spams": spams,
     "coming-from/tensorly": tensorly,
+    "five-minutes": five_minutes,
+    "how-to/from-a-laptop-to-a-cluster": cluster,
     "how-to/labels": labels,
     "how-to/million-cells": million_cells,
     "how-to/missing-entries": missing_entries,
+    "how-to/ray-and-spark": ray_and_spark,
+    "how-to/sources-of-air": sources_of_air,
     "how-to/streams-that-change": streams_that_change,
     "how-to/watching": watching,
     "what-may-be-promised": what_may_be_promised,
