@@ -217,6 +217,21 @@ def streams_that_change():
     yield f"every {NUMBERS[min(gaps)]} to {NUMBERS[max(gaps)]} days in winter"
 
 
+def mutational_signatures():
+    runs = results("signatures-published")
+    weakest, ours, theirs = (
+        sorted(values)
+        for values in (
+            [100 * run["weakest"][3] for run in runs],
+            [run["cosines"][2] for run in runs],
+            [run["single"][2] for run in runs],
+        )
+    )
+    yield f"is found in {weakest[0]:.0f} to {weakest[-1]:.0f} % of the replicates only"
+    yield f"published one is {ours[0]:.3f} to {ours[-1]:.3f}.".replace("0.", ".")
+    yield f"ends at {theirs[0]:.3f} to {theirs[-1]:.3f}.".replace("0.", ".")
+
+
 def million_cells():
     found = results("million-cells")[0]
     yield f"| {found['seconds']:.0f} s on one core |"
@@ -285,6 +300,7 @@ PAGES = {
     "how-to/labels": labels,
     "how-to/million-cells": million_cells,
     "how-to/missing-entries": missing_entries,
+    "how-to/mutational-signatures": mutational_signatures,
     "how-to/ray-and-spark": ray_and_spark,
     "how-to/sources-of-air": sources_of_air,
     "how-to/streams-that-change": streams_that_change,
