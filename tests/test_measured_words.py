@@ -219,17 +219,11 @@ def streams_that_change():
 
 def mutational_signatures():
     runs = results("signatures-published")
-    weakest, ours, theirs = (
-        sorted(values)
-        for values in (
-            [100 * run["weakest"][3] for run in runs],
-            [run["cosines"][2] for run in runs],
-            [run["single"][2] for run in runs],
-        )
-    )
-    yield f"is found in {weakest[0]:.0f} to {weakest[-1]:.0f} % of the replicates only"
-    yield f"published one is {ours[0]:.3f} to {ours[-1]:.3f}.".replace("0.", ".")
-    yield f"ends at {theirs[0]:.3f} to {theirs[-1]:.3f}.".replace("0.", ".")
+    weakest = [100 * run["weakest"][3] for run in runs]
+    yield f"found in {min(weakest):.0f} to {max(weakest):.0f} % of the replicates only"
+    for words, name in (("published one is", "cosines"), ("ends at", "single")):
+        third = [run[name][2] for run in runs]
+        yield f"{words} {min(third):.3f} to {max(third):.3f}".replace("0.", ".")
 
 
 def million_cells():
