@@ -102,8 +102,8 @@ def pages() -> dict[str, str]:
 def origins(found: list[Experiment]) -> str:
     """Return a sentence on the code that gave the results."""
     records = {name: record for each in found for name, record in each.records.items()}
-    counts = Counter(f"{each['commit']}, {each['date']}" for each in records.values())
-    told = [f"{number} of commit {origin}" for origin, number in counts.most_common()]
+    counts = Counter(each["commit"] for each in records.values())
+    told = [f"{number} of commit {commit}" for commit, number in counts.most_common()]
     return fill(f"Results shown: {'; '.join(told)}.", 100)
 
 
