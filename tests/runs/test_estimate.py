@@ -86,6 +86,21 @@ def test_small_inputs_come_many_times_and_then_settle(tmp_path, capsys, short):
     assert (found["n_passes"], found["n_rounds"]) == (2, 0)
 
 
+@pytest.mark.parametrize("n_steps", range(7, 17))
+def test_rounds_are_timed_wherever_in_a_pass_the_steps_have_ended(
+    tmp_path, capsys, monkeypatch, n_steps
+):
+    """Eight steps are a pass: the timed ones may end with it, or one before."""
+    monkeypatch.setattr(estimate, "LONG", 0.0)
+    monkeypatch.setattr(estimate, "SHORT", 0.0)
+    monkeypatch.setattr(estimate, "MIN_STEPS", n_steps)
+    path = tmp_path / "x.npy"
+    np.save(path, X)
+    found = facts(capsys, "learn", path, "--atoms", 8)
+    assert found["n_rounds"] > 0
+    assert found["seconds"] > 0
+
+
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".jsonl"])
 @pytest.mark.parametrize("n_rows", [40, 60_000])
 def test_lines_are_counted_in_the_beginning_of_long_files(tmp_path, ending, n_rows):

@@ -139,7 +139,9 @@ def estimate(task: Task) -> Estimate:
         rate, left = (now - then) / max(n_seen - before, 1), work.n_passes * work.n_samples - n_seen
         seconds += rate * max(left, 0)
         if work.n_rounds:
-            task.settle(probe := _Probe(SHORT, clock))  # type: ignore[attr-defined]
+            probe = _Probe(SHORT, clock)
+            while len(probe.points) <= MIN_STEPS:  # the steps above may have ended with a pass
+                task.settle(probe)  # type: ignore[attr-defined]
             span, n_steps = probe.points[-1][0] - probe.points[0][0], len(probe.points) - 1
             seconds += work.n_rounds * -(-work.n_samples // work.batch_size) * span / n_steps
         # Pages of mapped files that have not come yet.
