@@ -143,6 +143,34 @@ def test_the_rival_in_unmixing_finds_a_planted_simplex(room):
         )
 
 
+@pytest.mark.parametrize("loss", ["squared", "kl", "huber"])
+def test_the_rival_of_weighted_fits_descends_and_has_no_subnormal_numbers(loss):
+    """A third of the entries of planted factors are zero, and go there fast."""
+    weights, rng = import_module("entry_weights"), np.random.default_rng(0)
+    codes, atoms = (rng.random(shape) * (rng.random(shape) < 0.7) for shape in ((40, 3), (3, 12)))
+    X, W = codes @ atoms + 1e-3, rng.lognormal(size=(40, 12))
+    found, values = weights.starts(X, 3, 2), []
+    for _ in range(40):
+        found = weights.updates(X, W, *found, 100, loss)
+        values.append(weights.value(X, W, *found, loss))
+    assert (np.diff(values, axis=0) <= 1e-12 * values[0]).all()
+    assert (values[-1] < values[0]).all()
+    assert min(part.min() for part in found) >= np.finfo(float).tiny
+
+
+def test_division_leaves_nothing_of_brightness():
+    unmixing, rng = import_module("unmixing"), np.random.default_rng(0)
+    members = unmixing.random_spectra(3, 60, rng)
+    shares, brightness = rng.dirichlet(np.ones(3), 500), rng.uniform(0.5, 2, (500, 1))
+    found = unmixing.divided(brightness * (shares @ members))
+    first = np.abs(np.linalg.svd(brightness * (shares @ members))[2][0])
+    vertices = members / (members @ first)[:, None]
+    own = np.linalg.lstsq(vertices.T, found.T, rcond=None)[0].T
+    np.testing.assert_allclose(own @ vertices, found, atol=1e-10)
+    np.testing.assert_allclose(own.sum(axis=1), 1)  # they lie in the simplex of the vertices
+    assert own.min() > -1e-10
+
+
 class Extremes:
     """A detector whose alarms are the values far from zero."""
 
