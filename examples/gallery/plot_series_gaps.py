@@ -43,7 +43,8 @@ for number, axis in enumerate(axes):
     axis.plot(hours[span] / 24, filled[span, number], color="C1", label="filled in")
     axis.plot(hours[span] / 24, table[span, number], color="black", label="observed")
     axis.set_ylabel(f"sensor {number + 1}, °C")
-axes[0].legend(ncols=3, loc="upper right")
+handles, labels = axes[0].get_legend_handles_labels()
+figure.legend(handles, labels, ncols=3, loc="outside upper center")
 axes[2].set_xlabel("day")
 
 plt.show()
