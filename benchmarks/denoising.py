@@ -21,7 +21,6 @@ import time
 
 import bm3d
 import numpy as np
-import spams
 from benchmark_records import DATA, save
 from k_svd import k_svd_round
 from numpy.lib.stride_tricks import sliding_window_view
@@ -54,7 +53,9 @@ def cosines():
 
 def pursuit(columns, atoms, sigma):
     """Return sparse codes with an error of at most that of the noise."""
-    return spams.omp(
+    from spams import omp  # after benchmark_records: its OpenBLAS
+
+    return omp(
         np.asfortranarray(columns),
         np.asfortranarray(atoms),
         L=SIDE**2 // 2,

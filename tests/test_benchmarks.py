@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from pages import BENCHMARKS, ROOT, copied_into, missing_names
+from threadpoolctl import threadpool_info
 
 from atomstream import OnlineNMF
 
@@ -185,6 +186,17 @@ def test_searched_detectors_pay_for_missed_changes_and_false_alarms():
     assert drift.Setting(Extremes, {}).find(values) == [100, 252]
     assert drift.Setting(Extremes, {}).cost({"abrupt": [values]}) == (502 / 3, 1)
     assert drift.Setting(Extremes, {}, upward=True).find(values) == [252]
+
+
+def test_the_blas_of_spams_takes_the_kernels_of_numpy():
+    kernels = {each["architecture"] for each in threadpool_info() if "numpy" in each["filepath"]}
+    if not kernels:
+        pytest.skip("NumPy's products here are not those of an OpenBLAS of its own")
+    assert os.environ["OPENBLAS_CORETYPE"] in kernels
+    early = [
+        path.name for path in SCRIPTS if re.search(r"^(import|from) spams", path.read_text(), re.M)
+    ]
+    assert not early, "imported before benchmark_records may have named the kernels"
 
 
 def test_a_round_of_k_svd_explains_more_and_revives_an_atom_without_samples():
