@@ -188,6 +188,18 @@ def test_stored_entries_alone_give_the_codes_of_all(loss, penalty):
         assert np.isfinite(penalty.value(sparse)).all()
 
 
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_codes_that_fall_in_each_call_stay_normal_numbers(stored):
+    atoms = np.array([[1, 0, 0], [0.2, 0.4, 0.4]], np.float32)
+    batch, dictionary = Batch(stored(np.tile(atoms[:1], (5, 1)))), Rows(atoms)
+    objective, codes = Objective(KullbackLeibler(), Nonnegative(), Free()), np.ones((5, 2))
+    for _ in range(100):
+        found = Multiplicative().encode(batch, dictionary, objective, Accuracy(0.01), codes)
+        codes = found.values
+        assert (codes > 1e-30).all()
+    assert_allclose(codes, [[1, 0]] * 5, atol=1e-6)
+
+
 def test_sparse_counts_never_become_dense():
     rng = np.random.default_rng(0)
     X = sp.random_array(

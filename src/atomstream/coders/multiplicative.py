@@ -18,6 +18,9 @@ from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.problem import Accuracy, Batch, Needs, Objective
 from atomstream.problem.products import DenseProducts, products
 
+# Of the sum of a row. Codes that fall in call after call would become subnormal numbers, with which
+# many processors compute a hundred times as long.
+NOTHING = 1e-25
 ROUGH = (5, 3, 1e-2)  # rounds, Newton steps and gap of codes under robust losses, while learning
 
 
@@ -95,6 +98,8 @@ class Multiplicative(Coder):
             found = block.multiplicative_rounds(
                 found, penalty, most_rounds, 1e-3 if exact else 0.1 * accuracy.violation
             )
+            least = NOTHING * found.sum(axis=1, keepdims=True)
+            np.copyto(found, least, where=(found > 0) & (found < least))
             if precise:
                 found, residual[rows] = polish(block, found, penalty, gap, most_newton)
             # As all are under such a loss. The kernel of vertices knows no weights of entries.
