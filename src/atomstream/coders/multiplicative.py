@@ -19,7 +19,7 @@ from atomstream.problem import Accuracy, Batch, Needs, Objective
 from atomstream.problem.products import DenseProducts, products
 
 # Of the sum of a row. Codes that fall in call after call would become subnormal numbers, with which
-# many processors compute a hundred times as long.
+# many processors compute many times as long.
 NOTHING = 1e-25
 ROUGH = (5, 3, 1e-2)  # rounds, Newton steps and gap of codes under robust losses, while learning
 
