@@ -101,8 +101,7 @@ class Adaptive(Power):
 
     The weights are those of `Power` until a second learner, which forgets all but the newest
     batches, explains new batches better (`atomstream.loop.reactive.Reactive`): the model then goes
-    on from that one's atoms and memory. Learning takes about twice the time, and its state twice
-    the memory.
+    on from that one's atoms and memory. Learning takes longer, and its state twice the memory.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Exact codes of many rows under one Gram matrix, entry by entry, by the steepest edge.
 
 The entry that becomes free next is the one that lowers the objective most when all free entries are
-solved for with it, not the one with the largest slope: where atoms are alike that takes a third of
-the steps. What each atom adds to the free ones is known from the orthogonal rows of their
+solved for with it, not the one with the largest slope: where atoms are alike that takes far
+fewer steps. What each atom adds to the free ones is known from the orthogonal rows of their
 triangular factor, which are kept over all atoms.
 """
 

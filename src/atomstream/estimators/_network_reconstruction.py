@@ -167,7 +167,7 @@ class NetworkReconstruction(LearnerInside):
             "fitted" scores pairs by a regression on neighbours, short paths, degrees, truncated
             SVDs, and the atoms (reconstruction, visits, codes of the nodes). It is fitted on edges
             that are hidden once more from what is left, or planted once more where the pairs are
-            edges, which takes 3 to 11 times as long. The pairs must all be edges or all non-edges.
+            edges, which takes several times as long. The pairs must all be edges or all non-edges.
         chain : str or class of chains, optional
             As the parameter of the model. By default that of the model, but "approximate_pivot" in
             the place of "pivot", because it visits sparse regions as often as dense ones.

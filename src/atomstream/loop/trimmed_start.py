@@ -107,7 +107,7 @@ def _seen(batch: Batch) -> NDArray:
 def _explains_less(batch: Batch, trimmed: Rows, plain: Rows, algorithm: Algorithm) -> bool:
     """Return whether most entries are trimmed, or the mean absolute error of all is clearly raised.
 
-    Where outliers are few and large it falls to .5 to .85 of that of least squares, for these
+    Where outliers are few and large it falls below that of least squares, for these
     follow outliers in vain. It rises where entries that are alike, such as zeros, are explained
     exactly and the rest counts as outliers. With atoms for most rows least squares follow outliers
     after all; that is allowed for by the share of the rows' freedom that atoms leave.

@@ -46,7 +46,7 @@ class BlockCoordinate(Updater[State[Rows, Aggregates]]):
     (``codes="simplex"``) of materials that hardly a row shows alone, this is what finds them. The
     logarithm is bounded from above by its slope, so A grows by
     :math:`volume\,(D D^\top + I/10)^{-1}`. Scale rows to length one first, begin with
-    ``init="spread"``, and try 0.003 in fifty passes.
+    ``init="spread"``, and try 0.0003 in fifty passes.
 
     Parameters
     ----------

@@ -79,8 +79,7 @@ def noise_level(image: ArrayLike) -> float:
     that of a standard normal number. They are taken from the quarter of the image that changes
     least at a coarser scale, where edges and texture are few, and away from pixels that have the
     lowest or the highest value, where noise may be cut off, or equal those around them. Fine
-    detail that remains counts as noise: in photographs of 255 levels it adds half a level or one
-    to noise of two.
+    detail that remains counts as noise: in photographs it adds to weak noise.
 
     Parameters
     ----------

@@ -79,12 +79,10 @@ def change_points(
 
     Notes
     -----
-    Temporary changes are hard to detect, because the method compares before with after. False
-    alarms were measured on 150 series of 150 times and 4 columns, with 199 draws. At a level of
-    0.05 they are 2, 1, 5 and 11 % where the autocorrelation of the series is 0, 0.5, 0.8 and 0.9;
-    at 0.01 there is one in 150 at 0.9 and none else. Other kinds of dependence may give more: by
-    the sum alone, at 0.01, they were 3 % for the temporal atoms of 150
-    synthetic flames (experiment 003-7).
+    Temporary changes are hard to detect, because the method compares before with after. Where
+    the autocorrelation of the series is strong there are more false alarms than the level says,
+    and other kinds of dependence may give more, too, as in the temporal atoms of synthetic flames
+    (experiment 003-7).
 
     References
     ----------

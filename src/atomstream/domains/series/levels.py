@@ -54,9 +54,8 @@ class Levels:
         """Return these levels, and those of further series from the values in these rows.
 
         The scale is the standard deviation. The offset lies one scale below the minimum: with the
-        minimum itself, forecasts were worse (280 + 5 sin(t / 4), twelve steps: 0.52 against 0.31),
-        and every later value below it would be lost to the atoms. A constant series takes the
-        median of the other scales, or 1 if there is none.
+        minimum itself, forecasts were worse, and every later value below it would be lost to the
+        atoms. A constant series takes the median of the other scales, or 1 if there is none.
 
         Parameters
         ----------
