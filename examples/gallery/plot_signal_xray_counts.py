@@ -48,7 +48,7 @@ for loss in ("kl", "squared"):
 # %%
 # Counts have Poisson noise: where there are many, the noise is large. The squared loss spends its
 # atoms on the noise of the strong phase. Dashed is the truth, and the numbers are cosines with it.
-# If the faint phase gives 3 counts and not 12, ``"kl"`` still finds it, at a cosine of 0.93.
+# If the faint phase gives 3 counts and not 12, ``"kl"`` still finds it.
 
 
 def cosine(one, other):
