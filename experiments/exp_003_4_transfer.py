@@ -13,7 +13,10 @@ means of 5 days, log(1 + y). Errors are root mean squares in log units over days
 Compared, all by ``SeriesDictionary`` with windows of 6 days, 20 atoms, harmonic weights (nothing is
 forgotten) and a correction of one, means of 3 seeds: a start from the target's own days; a start
 from the source; one from the source with its days in random order, which has its levels and not its
-course; and two that learn nothing: the last day again, and the last day's change going on. Leaves
+course. The simple rivals are ridge regressions of the change on the last three values of a series,
+one for all three series, fitted to the target's days alone or to these and the source's, and rolled
+out. Their lags and penalty were set before any error was seen, and nothing was chosen. Two more
+rivals learn nothing: the last day again, and the last day's change going on. Leaves
 ``results/003-4-transfer.png`` and ``results/003-4-transfer.json``.
 """
 
@@ -28,6 +31,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from pictures import save_figure
 from records import DATA, save
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from atomstream import SeriesDictionary, series
@@ -39,8 +43,10 @@ TARGETS = (
     *("Netherlands", "Austria", "Turkey", "Portugal", "Canada", "Sweden", "Brazil"),
 )
 KNOWN, AHEAD, SEEDS = (10, 15, 20), 7, (0, 1, 2)
+LAGS, PENALTY = 3, 10.0  # of the regressions
 KINDS = ("confirmed", "deaths", "recovered")
 STARTS = ("own start", "start from the source", "source in random order")
+RIDGES = ("ridge on the target", "ridge on source and target")
 PLAIN = ("last day again", "last change goes on")
 
 
@@ -82,6 +88,19 @@ def foretold(known: np.ndarray, source: np.ndarray | None, seed: int) -> np.ndar
         return model.fit(known, init=source).predict(AHEAD)
 
 
+def regressed(known: np.ndarray, source: np.ndarray | None) -> np.ndarray:
+    """Return the next seven days by one ridge of the change on lags for all series."""
+    runs = [known] if source is None else [known, source]
+    cut = [np.lib.stride_tricks.sliding_window_view(run, LAGS + 1, axis=0) for run in runs]
+    windows = np.concatenate([part.reshape(-1, LAGS + 1) for part in cut])
+    model = Ridge(PENALTY).fit(windows[:, :-1], windows[:, -1] - windows[:, -2])
+    rows = known
+    for _ in range(AHEAD):
+        coming = np.maximum(rows[-1] + model.predict(rows[-LAGS:].T), 0)
+        rows = np.concatenate([rows, coming[None]])
+    return rows[-AHEAD:]
+
+
 def errors(made: np.ndarray, truth: np.ndarray) -> list[float]:
     """Return squared errors of days 1 and 7."""
     return [float(np.mean((made[day] - truth[day]) ** 2)) for day in (0, AHEAD - 1)]
@@ -98,6 +117,8 @@ def one_pair(target: np.ndarray, source: np.ndarray, n_known: int) -> dict[str, 
         mixed = np.random.default_rng(seed).permutation(before)
         for name, start in zip(STARTS, (None, before, mixed), strict=True):
             found[name].append(errors(foretold(known, start, seed), truth))
+    for name, start in zip(RIDGES, (None, before), strict=True):
+        found[name] = [errors(regressed(known, start), truth)]
     steps = np.arange(1, AHEAD + 1)[:, None]
     trend = np.maximum(known[-1] + steps * (known[-1] - known[-2]), 0)
     found["last day again"] = [errors(np.repeat(known[-1:], AHEAD, axis=0), truth)]
@@ -119,25 +140,28 @@ def main() -> None:
             for source in SOURCES:
                 rows[f"{source} to {target}"] = one_pair(known[target], known[source], n_known)
         told: dict = {"pairs": len(rows)}
-        for name in (*STARTS, *PLAIN):
+        for name in (*STARTS, *RIDGES, *PLAIN):
             squares = np.array([row[name] for row in rows.values()])
             told[name] = np.sqrt(squares.mean(axis=0))
         own, moved = (np.array([row[name] for row in rows.values()]) for name in STARTS[:2])
         told["share of pairs where the source helps"] = (moved < own).mean(axis=0)
-        told["by source"] = {
-            source: np.sqrt(
-                np.mean(
-                    [row[STARTS[1]] for pair, row in rows.items() if pair.startswith(source)],
-                    axis=0,
+        told["by source"], told["by source, ridge"] = (
+            {
+                source: np.sqrt(
+                    np.mean(
+                        [row[name] for pair, row in rows.items() if pair.startswith(source)],
+                        axis=0,
+                    )
                 )
-            )
-            for source in SOURCES
-        }
+                for source in SOURCES
+            }
+            for name in (STARTS[1], RIDGES[1])
+        )
         numbers[str(n_known)] = told
         print(n_known, told, flush=True)
     for axes, day, place in zip(panels, ("one day", "seven days"), (0, 1), strict=True):
-        for name in (*STARTS, *PLAIN):
-            style = ":" if name in PLAIN else "-"
+        for name in (*STARTS, *RIDGES, *PLAIN):
+            style = ":" if name in PLAIN else "--" if name in RIDGES else "-"
             axes.plot(
                 KNOWN, [numbers[str(n)][name][place] for n in KNOWN], style, marker="o", label=name
             )
