@@ -56,6 +56,7 @@ OTHERS = {
     "cost_estimates.py": "cost-estimates",
     "divergences.py": "divergences",
     "divergences.py batch": "divergences-batch",
+    "divergences.py one-atom": "divergences-one-atom",
     "drift.py": "drift",
     "drift.py searched": "drift-searched",
     "engine_scale.py": "engine-scale",
