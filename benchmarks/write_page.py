@@ -58,6 +58,27 @@ def over_the_end(row: dict) -> tuple[float, float]:
     return row["ours"]["loss"] / min(end["losses"]), row["ours"]["seconds"] / end["seconds"]
 
 
+def ends(row: dict, longer: list[list[float]] | None, atom: dict[str, float]) -> dict[str, float]:
+    """Return what each contender has at its end under one loss of the benchmark of divergences."""
+    found = {"atomstream": row["ours"][-1][1], "batch, 200 rounds": row["batch"][-1][1]}
+    if longer:
+        found["coordinate descent"] = longer[-1][1]
+    if "MiniBatchNMF" in row:
+        found["MiniBatchNMF"] = min(value for _, value in row["MiniBatchNMF"])
+    return found | {"one atom": atom.get("median ratios", atom["exact codes"])}
+
+
+def below_ours(found: dict[str, dict[str, float]]) -> str:
+    """Return which rivals end below ours, and under which losses; found is by loss."""
+    told: dict[str, list[str]] = {}
+    for loss, values in found.items():
+        for name, value in values.items():
+            if value < values["atomstream"]:
+                told.setdefault(name, []).append(loss)
+    lists = {name: " and".join(", ".join(them).rsplit(",", 1)) for name, them in told.items()}
+    return "; ".join(f"{name} under {losses}" for name, losses in lists.items())
+
+
 def alone_over(run: dict) -> float:
     """Return the percent by which one worker alone ends above slots; below 0 it is better."""
     return 100 * (min(run["one worker"].values()) / run["error"] - 1)
@@ -100,7 +121,7 @@ def read(names: Iterable[str]) -> list[Section]:
     templates.filters |= {"entries": entries, "over": over, "time_to": time_to, "seconds": seconds}
     templates.filters |= {"geometric": geometric_mean, "median": middle, "sides": sides}
     templates.filters |= {"over_the_end": over_the_end, "gain": gain, "off": off}
-    templates.filters |= {"alone_over": alone_over}
+    templates.filters |= {"alone_over": alone_over, "ends": ends, "below_ours": below_ours}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
     templates.tests |= {"even_picture": even_picture}
     found = [Section(name, load) for name in names]

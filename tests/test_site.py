@@ -141,7 +141,6 @@ TABLES = (
     "coherence",
     "consensus-rival",
     "denoising",
-    "divergences-batch",
     "drift-searched",
     "entry-weights",
     "etth2",
