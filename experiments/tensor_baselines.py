@@ -8,6 +8,7 @@ newest ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -24,6 +25,15 @@ def als_steps(
     return _rounds(
         X, factors, lambda U, cross, gram: nonnegative_least_squares(cross, gram, U, tolerance)
     )
+
+
+def als(
+    X: np.ndarray, rank: int, n_rounds: int, seed: int, tolerance: float = 1e-8
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return weights of one and the factors after rounds of ALS from a uniform start."""
+    rng = np.random.default_rng(seed)
+    steps = als_steps(X, [rng.random((n, rank)) for n in X.shape], tolerance)
+    return np.ones(rank), next(islice(steps, n_rounds - 1, None))
 
 
 def mu_steps(X: np.ndarray, factors: list[np.ndarray]) -> Iterator[list[np.ndarray]]:
