@@ -110,6 +110,16 @@ def time_to(curve: list[list[float]], goal: float, rising: bool = False) -> floa
     return next((seconds for seconds, value in curve if sign * value <= sign * goal), None)
 
 
+def quickest(table: dict[str, dict], above: float, ours: bool) -> dict | None:
+    """Return the quickest row of ours, or of others, within so many percent of the best error."""
+    near = [
+        {"name": name, **row}
+        for name, row in table.items()
+        if name.startswith("online") == ours and row["above best, %"] <= above
+    ]
+    return min(near, key=lambda row: row["seconds"], default=None)
+
+
 def seconds(value: float | None, places: int) -> str:
     """Return seconds, or that a goal was never reached."""
     return "never" if value is None else number(value, places)
@@ -122,6 +132,7 @@ def read(names: Iterable[str]) -> list[Section]:
     templates.filters |= {"geometric": geometric_mean, "median": middle, "sides": sides}
     templates.filters |= {"over_the_end": over_the_end, "gain": gain, "off": off}
     templates.filters |= {"alone_over": alone_over, "ends": ends, "below_ours": below_ours}
+    templates.filters |= {"quickest": quickest}
     templates.tests |= {"starting": str.startswith, "ending": str.endswith}
     templates.tests |= {"even_picture": even_picture}
     found = [Section(name, load) for name in names]
