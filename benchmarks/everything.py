@@ -37,6 +37,7 @@ PARTS = {
     "etth2.py": ("etth2", "one-step windows"),
     "forecasts.py": ("forecasts", "judged seen speed"),
     "ground.py": ("ground", "texts motifs pivots words cubes wide"),
+    "guides.py": ("guides", "missing movies"),
     "learning.py": ("learning", "rows threads many starts"),
     "links.py": (
         "links",
