@@ -25,6 +25,7 @@ SECTIONS = (
         "tensors",
         "ground",
         "at-hand",
+        "guides",
         "learning",
         "first-use",
         "cost",

@@ -480,6 +480,7 @@ def missing_entries():
     sites = results("entry-weights-stream").values()
     ends = [end for site in sites for case in site.values() for end in case["one pass"]]
     yield "one pass ends {} to {} % above the atoms".format(*per_cent(ends))
+    yield from hidden_entries()
 
 
 def several_data_sets():
@@ -498,6 +499,86 @@ def consensus():
     independent = results("consensus-choices")["independent"]
     none = NUMBERS[independent["structured"]]
     yield f"Of {independent['seeds']} tables with independent columns {none} was taken"
+
+
+def hidden_entries():
+    found, better = results("guides-missing"), []
+    noisy, clean = (found["errors by noise"][noise] for noise in ("0.05", "0.0"))
+    for share, each in noisy.items():
+        ours = [each[f"ridge {ridge}"]["median"] for ridge in ("0", "0.0001", "0.01", "0.1")]
+        rivals = [each[name]["median"] for name in ("IterativeImputer", "means of columns")]
+        cells = " | ".join(map(two_digits, (*ours, *rivals, alternating(each))))
+        yield f"| {100 * float(share):.0f} % | {cells} |"
+        if max(rivals) < min(ours):
+            better.append(f"{100 * float(share):.0f} %")
+    yield f"with {' and '.join(better)} missing the means of columns and scikit-learn's"
+    few = [each["median"] for name, each in clean["0.3"].items() if name.startswith("ridge")]
+    yield f"have less: {two_digits(alternating(clean['0.3']))} against {two_digits(min(few))}"
+    yield f"medians of {NUMBERS[found['seeds']]} seeds"
+    means = [two_digits(each["mean of all"]["median"]) for each in noisy.values()]
+    yield f"mean of all observed entries has an error of {min(means)} to {max(means)}"
+    for share in ("0.3", "0.7", "0.9"):
+        least, none = (two_digits(clean[share][f"ridge {r}"]["median"]) for r in ("0.0001", "0"))
+        yield f"{least} and {none} at {100 * float(share):.0f} %"
+    yield f"blurs ({two_digits(clean['0.3']['ridge 0.01']['median'])} at 30 %)"
+    complete, holed, _ = found["microseconds a row"].values()
+    yield f"{holed / complete:.1f} times as long as a complete row"
+
+
+def alternating(errors):
+    """Return the error of alternating ridge regressions with the best of their penalties."""
+    return min(each["median"] for name, each in errors.items() if name.startswith("alternating"))
+
+
+def two_digits(value):
+    """Return a number with two significant digits."""
+    return f"{value:.2g}".replace("e+", "e")
+
+
+MOVIES = {
+    "as recorded, scikit-learn's `FastICA`": "recorded, FastICA",
+    "the same, images cut off at zero": "recorded, FastICA, positive",
+    'as recorded, `mode="pixels"`': "recorded, pixels",
+    'dF/F clipped at zero, `mode="pixels"`': "clipped, pixels",
+    "dF/F clipped at zero, scikit-learn's `NMF`": "clipped, NMF",
+    'as recorded, `mode="frames"`, `n_epochs=10`': "recorded, frames, ten passes",
+    "as recorded, scikit-learn's `NMF`": "recorded, NMF",
+    'as recorded, `mode="frames"`': "recorded, frames",
+    'signed dF/F, `mode="pixels"`, `nonnegative=False`': "signed, pixels",
+}
+
+
+def videos():
+    found = results("guides-movies")
+    rival, ours = (found["finders"][f"recorded, {name}"]["found"] for name in ("FastICA", "pixels"))
+    yield f"finds {'more' if rival > ours else 'fewer'} of these cells"
+    yield f"| cells found, of {found['cells']} |"
+    for words, name in MOVIES.items():
+        row = found["finders"][name]
+        yield f"| {words} | {row['found']} | {row['cosine']:.2f} | {row['seconds']:.1f} |"
+    change = experiments.load("003-7")["results"]
+    yield "On {0} frames of a flame and {0} of noise".format(change["planted_at"])
+    yield f"found the change with {change['found_within_a_frame']} of {change['seeds']} seeds"
+
+
+def time_series():
+    epidemic, sets = experiments.load("003-1")["results"], experiments.load("003-1-forecasts")
+    late, starts = epidemic["honest, from day 40"], epidemic["variants, in-sample"]
+    follows, thesis = late["following, best on days 20 to 39"], late["thesis"]
+    yield f"means of {thesis['runs']} runs: {follows['mean']:.3f} with settings that follow"
+    yield f"the last rows, {thesis['mean']:.3f} with those of the thesis"
+    yield f"chosen on {NUMBERS[len(sets['results']['chosen on'])]} other sets"
+    filled, names = experiments.load("003-5")["results"], "LA, SD, SF"
+    yield f"three cities have {filled['ours, 6 months'][names]:.2f} of the error"
+    rival = filled["IterativeImputer, 3 months, departures"][names]
+    yield f"is better, {rival:.2f}, if it gets departures"
+    without = [starts[f"online only, {law}"]["mean"] for law in ("1/t", "t^-4")]
+    whole = [starts[name]["mean"] for name in ("whole, 1/t", "whole")]
+    pairs = [f"{one:.2f} and {two:.2f}" for one, two in (without, whole)]
+    yield f"{pairs[0]} without, {pairs[1]} with initialisation"
+    yield f"an error of {follows['least']:.3f} to {follows['largest']:.3f}"
+    yield f"the mean of {follows['runs']} has {follows['of the mean prediction of all runs']:.3f}"
+    yield f"is better there: {epidemic['regression']['from day 40']:.3f}"
 
 
 def labels():
@@ -589,6 +670,8 @@ PAGES = {
     "how-to/several-data-sets": several_data_sets,
     "how-to/sources-of-air": sources_of_air,
     "how-to/streams-that-change": streams_that_change,
+    "how-to/time-series": time_series,
+    "how-to/videos-and-text": videos,
     "how-to/watching": watching,
     "what-may-be-promised": what_may_be_promised,
     "which-model": which_model,
