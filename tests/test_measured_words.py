@@ -536,7 +536,7 @@ def two_digits(value):
 
 
 MOVIES = {
-    "as recorded, scikit-learn's `FastICA`": "recorded, FastICA",
+    "as recorded, scikit-learn's FastICA": "recorded, FastICA",
     "the same, images cut off at zero": "recorded, FastICA, positive",
     'as recorded, `mode="pixels"`': "recorded, pixels",
     'dF/F clipped at zero, `mode="pixels"`': "clipped, pixels",
