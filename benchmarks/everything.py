@@ -63,6 +63,7 @@ OTHERS = {
     "engine_scale.py": "engine-scale",
     "files.py": "files",
     "first_use.py": "first-use",
+    "flat_memory.py": "flat-memory",
     "labels.py": "labels",
     "labels.py words": "labels-words",
     "live_sources.py": "sources-live",
