@@ -112,6 +112,12 @@ def first_calls():
     return [found[name]["fit"][0] for name in ("digits, 10 atoms", "convex")]
 
 
+def why():
+    first, soon, _, last = results("flat-memory")["MB"].values()
+    yield f"memory grew by {last - first:.1f} MB, all of it in the first two million"
+    assert last - soon < 0.05
+
+
 def five_minutes():
     nmf, convex = first_calls()
     yield f"about {NUMBERS[round(nmf)]} seconds, because"
@@ -674,6 +680,7 @@ PAGES = {
     "how-to/watching": watching,
     "what-may-be-promised": what_may_be_promised,
     "which-model": which_model,
+    "why": why,
 }
 
 
