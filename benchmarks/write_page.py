@@ -29,6 +29,7 @@ SECTIONS = (
         "learning",
         "first-use",
         "cost",
+        "flat-memory",
         "consensus",
         "cells",
     ),
