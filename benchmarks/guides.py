@@ -33,7 +33,7 @@ from sklearn.decomposition import NMF, FastICA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401 - makes the next possible
 from sklearn.impute import IterativeImputer
-from traffic import regressed
+from traffic import alternated
 
 from atomstream import OnlineNMF, VideoDictionary
 from atomstream.exceptions import DataWarning
@@ -58,16 +58,6 @@ def table(seed: int, share: float, noise: float) -> tuple[np.ndarray, np.ndarray
     return np.where(rng.random(clean.shape) < share, np.nan, noisy), clean
 
 
-def alternating(X: np.ndarray, penalty: float) -> np.ndarray:
-    """Return the table by a hundred rounds of ridge regressions of rows and of columns."""
-    known, rows = ~np.isnan(X), np.nan_to_num(X)
-    right = np.random.default_rng(0).random((X.shape[1], 5))
-    for _ in range(100):
-        left = regressed(rows, known, right, penalty)
-        right = regressed(rows.T, known.T, left, penalty)
-    return left @ right.T
-
-
 def filled(X: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     """Return a table filled in, in each of the ways."""
 
@@ -79,7 +69,7 @@ def filled(X: np.ndarray, seed: int) -> dict[str, np.ndarray]:
         "mean of all": np.full_like(X, np.nanmean(X)),
         "means of columns": np.broadcast_to(np.nanmean(X, axis=0), X.shape),
         "IterativeImputer": IterativeImputer(max_iter=100, random_state=seed).fit_transform(X),
-        **{f"alternating, {each}": alternating(X, each) for each in PENALTIES},
+        **{f"alternating, {each}": alternated(X, 5, each, 100) for each in PENALTIES},
     }
 
 

@@ -93,15 +93,20 @@ def alternating(X, city, setting):
         rows = np.swapaxes(rows.reshape(len(X), -1, HOURS[city]), 1, 2).reshape(
             -1, rows.shape[1] // HOURS[city]
         )
-    known, rows = ~np.isnan(rows), np.nan_to_num(rows)
-    right = np.random.default_rng(0).standard_normal((rows.shape[1], rank))
-    for _ in range(30):
-        left = regressed(rows, known, right, penalty)
-        right = regressed(rows.T, known.T, left, penalty)
-    made = left @ right.T
+    made = alternated(rows, rank, penalty, 30)
     if city == "Birmingham":
         made = np.swapaxes(made.reshape(len(X), HOURS[city], -1), 1, 2)
     return np.clip(np.nanmean(seen) * made.reshape(X.shape), 0, np.nanmax(X))
+
+
+def alternated(rows, rank, penalty, n_rounds):
+    """Return rows with all entries, by rounds of ridge regressions of rows and of columns."""
+    known, rows = ~np.isnan(rows), np.nan_to_num(rows)
+    right = np.random.default_rng(0).standard_normal((rows.shape[1], rank))
+    for _ in range(n_rounds):
+        left = regressed(rows, known, right, penalty)
+        right = regressed(rows.T, known.T, left, penalty)
+    return left @ right.T
 
 
 def regressed(rows, known, factors, penalty):

@@ -72,11 +72,8 @@ def megabytes(model: RandomWalkFactorization) -> float:
     return sum(a.nbytes for a in [*arrays, model.visits_, model._basis]) / 1e6
 
 
-def main() -> None:
-    """Measure everything and write the numbers."""
-    measured: dict[str, Any] = {}
-    rng = np.random.default_rng(0)
-    walks = {m: rng.integers(0, m, 1_000_000) for m in (2000, 2017, 100_000)}
+def per_transition(walks: dict[int, np.ndarray]) -> dict[str, float]:
+    """Return microseconds of a transition, medians over rounds, by states."""
     rounds = [
         {
             **{str(m): ours(m, walk) for m, walk in walks.items()},
@@ -84,41 +81,48 @@ def main() -> None:
         }
         for _ in range(ROUNDS)
     ]
-    measured["microseconds per transition"] = {
-        name: 1e6 * float(np.median([one[name] for one in rounds])) for name in rounds[0]
+    return {name: 1e6 * float(np.median([one[name] for one in rounds])) for name in rounds[0]}
+
+
+def lumpable(m: int, n: int) -> dict[str, float]:
+    """Return what ours, and counting and SVD, take and find on a lumpable chain."""
+    walk, block = lumps(m, n)
+    begin = time.perf_counter()
+    model = RandomWalkFactorization(5, n_states=m, random_state=0).fit(walk)
+    seconds = time.perf_counter() - begin
+    labels = model.partition()
+    begin = time.perf_counter()
+    counts = sp.csr_array((np.ones(n - 1), (walk[:-1], walk[1:])), (m, m)) / (n - 1)
+    _, values, right = svds(counts, 5)
+    batch_seconds = time.perf_counter() - begin
+    visits = np.maximum(counts.sum(axis=0), 1 / n)
+    groups = KMeans(5, n_init=10, random_state=0)
+    groups.fit(right.T * values / visits[:, None], sample_weight=visits)
+    captured = np.trace(model.left_.T @ (counts @ model.right_)) / values.sum()
+    stored = sum(part.nbytes for part in (counts.data, counts.indices, counts.indptr))
+    return {
+        "seconds": seconds,
+        "captured, of what SVD of the counts captures": float(captured),
+        "adjusted Rand index against the blocks": float(adjusted_rand_score(block, labels)),
+        "re-orthonormalised": model.n_reorthonormalized_,
+        "MB": megabytes(model),
+        "MB of the counts": stored / 1e6,
+        "seconds of counting and SVD": batch_seconds,
+        "adjusted Rand index of k-means on its rows": float(
+            adjusted_rand_score(block, groups.labels_)
+        ),
     }
+
+
+def main() -> None:
+    """Measure everything and write the numbers."""
+    rng = np.random.default_rng(0)
+    walks = {m: rng.integers(0, m, 1_000_000) for m in (2000, 2017, 100_000)}
+    measured: dict[str, Any] = {"microseconds per transition": per_transition(walks)}
     model = RandomWalkFactorization(4, n_states=2017, random_state=0).fit(walks[2017][:100_000])
     measured["state, MB, 2,017 states, rank 4"] = megabytes(model)
     for m, n in ((2000, 10_000_000), (100_000, 10_000_000)):
-        walk, block = lumps(m, n)
-        begin = time.perf_counter()
-        model = RandomWalkFactorization(5, n_states=m, random_state=0).fit(walk)
-        seconds = time.perf_counter() - begin
-        labels = model.partition()
-        begin = time.perf_counter()
-        counts = sp.csr_array((np.ones(n - 1), (walk[:-1], walk[1:])), (m, m)) / (n - 1)
-        _, values, right = svds(counts, 5)
-        batch_seconds = time.perf_counter() - begin
-        visits = np.maximum(counts.sum(axis=0), 1 / n)
-        groups = KMeans(5, n_init=10, random_state=0)
-        groups.fit(right.T * values / visits[:, None], sample_weight=visits)
-        measured[f"lumpable chain, {m:,} states, {n:,} transitions"] = {
-            "seconds": seconds,
-            "captured, of what SVD of the counts captures": float(
-                np.trace(model.left_.T @ (counts @ model.right_)) / values.sum()
-            ),
-            "adjusted Rand index against the blocks": float(adjusted_rand_score(block, labels)),
-            "re-orthonormalised": model.n_reorthonormalized_,
-            "MB": megabytes(model),
-            "MB of the counts": sum(
-                part.nbytes for part in (counts.data, counts.indices, counts.indptr)
-            )
-            / 1e6,
-            "seconds of counting and SVD": batch_seconds,
-            "adjusted Rand index of k-means on its rows": float(
-                adjusted_rand_score(block, groups.labels_)
-            ),
-        }
+        measured[f"lumpable chain, {m:,} states, {n:,} transitions"] = lumpable(m, n)
         print(json.dumps(measured, indent=1), flush=True)
     save("walks", measured)
 

@@ -217,15 +217,12 @@ def draw(curves: dict[str, list]) -> Figure:
     return figure
 
 
-def main() -> None:
-    """Run everything, draw the figure, write the numbers."""
-    P = chain()
+def known(P: np.ndarray, states: np.ndarray) -> dict:
+    """Return what enumeration of the chain says, and what ours estimates from a walk."""
     mu = stationary_law(P)
     F = mu[:, None] * P
-    true = np.linalg.svd(F)[2][:RANK].T
-    states = walk(P, N_STEPS, 0)
     model = RandomWalkFactorization(RANK, n_states=12, random_state=0).fit(states)
-    report: dict = {
+    return {
         "stationary law": mu.round(4).tolist(),
         "of 10,000 steps": model.stationary_.round(4).tolist(),
         "merging conductance (the paper: roughly 0.06)": merging_conductance(P),
@@ -235,11 +232,13 @@ def main() -> None:
         "lumpability of the meta-states": lumpability(F, META),
         "singular values": np.linalg.svd(F)[1][:4].round(5).tolist(),
         "estimated": model.singular_values_.round(5).tolist(),
-        "exact partitions of 100": trials(P),
     }
-    print(report["exact partitions of 100"], flush=True)
+
+
+def courses(P: np.ndarray, true: np.ndarray) -> dict[str, list]:
+    """Return (errors, seconds) at the looks of all walks, of each contender."""
     walks = [walk(P, N_LONG, 10_000 + seed) for seed in range(N_WALKS)]
-    curves = {
+    return {
         "default": [hebbian(w, true, "auto", True, s) for s, w in enumerate(walks)],
         "fixed step 0.05, averaged": [hebbian(w, true, 0.05, True, s) for s, w in enumerate(walks)],
         "fixed step 0.05": [hebbian(w, true, 0.05, False, s) for s, w in enumerate(walks)],
@@ -247,35 +246,52 @@ def main() -> None:
         "MSG": [msg(w, true, 0.2) for w in walks[:5]],
         "counting and SVD": [counted(w, true) for w in walks],
     }
+
+
+def times(states: np.ndarray, curves: dict[str, list]) -> dict[str, float]:
+    """Return the seconds that 10,000 transitions take, of each contender."""
+
+    def parts() -> np.ndarray:
+        model = RandomWalkFactorization(RANK, n_states=12, random_state=0)
+        return model.partial_fit(states).partition()
+
     at = np.searchsorted(LOOKS, N_STEPS)
-    both = {name: np.array(curves[name])[:, 0, at] for name in ("default", "counting and SVD")}
-    report["error after 10,000"] = {name: float(np.median(each)) for name, each in both.items()}
-    report["walks where counting and SVD is nearer after 10,000"] = int(
-        np.sum(both["counting and SVD"] < both["default"])
-    )
-    report["seconds for 10,000 transitions"] = {
-        "ours": float(
-            np.median([curve[1][np.searchsorted(LOOKS, N_STEPS)] for curve in curves["default"]])
-        ),
+    return {
+        "ours": float(np.median([curve[1][at] for curve in curves["default"]])),
         "counting and SVD": seconds_of(lambda: right_of(counts_of(states))),
         "counting, SVD and k-means": seconds_of(lambda: batch(states)),
-        "ours with k-means": seconds_of(
-            lambda: (
-                RandomWalkFactorization(RANK, n_states=12, random_state=0)
-                .partial_fit(states)
-                .partition()
-            )
-        ),
+        "ours with k-means": seconds_of(parts),
         "its plain NumPy twin": seconds_of_the_twin(states),
         "MSG": float(np.median([curve[1][-1] for curve in curves["MSG"]])),
     }
-    ends = {name: bands(runs)[:, -1].tolist() for name, runs in curves.items()}
-    report["error at the end"] = {name: end[0] for name, end in ends.items()}
-    report["band at the end"] = {name: end[1:] for name, end in ends.items()}
-    tail = LOOKS >= N_STEPS
-    report["rate of the default from 10,000 on, as a power"] = float(
-        np.polyfit(np.log(LOOKS[tail]), np.log(bands(curves["default"])[0, tail]), 1)[0]
-    )
+
+
+def ends(curves: dict[str, list]) -> dict:
+    """Return errors after 10,000 transitions and at the end, and how fast the default's fall."""
+    at, tail = np.searchsorted(LOOKS, N_STEPS), LOOKS >= N_STEPS
+    both = {name: np.array(curves[name])[:, 0, at] for name in ("default", "counting and SVD")}
+    last = {name: bands(runs)[:, -1].tolist() for name, runs in curves.items()}
+    power, _ = np.polyfit(np.log(LOOKS[tail]), np.log(bands(curves["default"])[0, tail]), 1)
+    return {
+        "error after 10,000": {name: float(np.median(each)) for name, each in both.items()},
+        "walks where counting and SVD is nearer after 10,000": int(
+            np.sum(both["counting and SVD"] < both["default"])
+        ),
+        "error at the end": {name: end[0] for name, end in last.items()},
+        "band at the end": {name: end[1:] for name, end in last.items()},
+        "rate of the default from 10,000 on, as a power": float(power),
+    }
+
+
+def main() -> None:
+    """Run everything, draw the figure, write the numbers."""
+    P = chain()
+    true = np.linalg.svd(stationary_law(P)[:, None] * P)[2][:RANK].T
+    states = walk(P, N_STEPS, 0)
+    report = known(P, states) | {"exact partitions of 100": trials(P)}
+    print(report["exact partitions of 100"], flush=True)
+    curves = courses(P, true)
+    report |= ends(curves) | {"seconds for 10,000 transitions": times(states, curves)}
     save_figure(draw(curves), "002-1", 90)
     save("002-1", report)
 
