@@ -45,8 +45,9 @@ alone, several = learned(4, None), learned(4, "threads")
 print("the same atoms:", np.array_equal(alone.components_, several.components_))
 
 # %%
-# More slots mean fewer merges for the same rows. On as few rows as here the error on rows that
-# nobody saw grows with them; take slots when you have millions.
+# More slots mean fewer merges for the same rows, and the error on rows that nobody saw grows with
+# them. One worker that has as long a time is hard to beat: take slots when reading is slow, or
+# when one machine is too slow for your rows.
 
 counts = (1, 2, 4, 8, 16)
 errors = [-learned(slots, "threads").score(unseen) for slots in counts]

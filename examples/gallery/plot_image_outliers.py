@@ -2,7 +2,7 @@
 Pictures with outliers
 ======================
 
-One pixel in seven of your pictures is wrong: it is black or white. Can you still learn what
+One pixel in seven of your pictures was overwritten: it is black or white. Can you still learn what
 they are made of? The squared loss believes every pixel. The Huber loss stops believing a pixel
 whose error is large.
 """

@@ -2,7 +2,7 @@
 Fill the gaps of series
 =======================
 
-A sensor was silent for weeks. What would it have measured? The other sensors know: atoms are
+A sensor was silent for days. What would it have measured? The other sensors know: atoms are
 patterns of all series together, so what was observed tells what was not.
 """
 

@@ -2,9 +2,10 @@
 Topics over time
 ================
 
-Which subjects rise and which fall? Documents come with a date, one after another, and the model
-reads each of them once. The dispatches of this example are made by the script, so that you know
-what to expect: an election in autumn, floods in two months, and football all year.
+Which subjects rise and which fall? Documents come with a date. The model learns topics from all of
+them, and their shares are then followed day by day. The dispatches of this example are made by the
+script, so that you know what to expect: an election in autumn, floods in two months, and football
+all year.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +38,7 @@ for day in days:
         dates.append(np.datetime64("2026-01-01") + day)
 
 # %%
-# ``fit_stream`` reads the documents once, in their order.
+# ``fit`` reads the documents several times; for those that keep coming there is ``fit_stream``.
 
 model = TopicModel(4, vectorizer="counts", random_state=0).fit(documents)
 for words in model.top_words(4):

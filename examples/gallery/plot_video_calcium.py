@@ -48,7 +48,7 @@ def cosines(images, cells):
 # %%
 # Some more atoms than cells leave room for the background. A
 # :class:`atomstream.VideoDictionary` of the pixels takes the movie as it was recorded; one of the
-# frames sees less.
+# frames sees less. Scikit-learn's FastICA finds still more of such cells.
 
 movie, cells = simulated(seed=0)
 pixels = VideoDictionary(22, mode="pixels", random_state=0).fit(movie)

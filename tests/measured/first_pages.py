@@ -2,6 +2,9 @@
 
 from measured.recorded import NUMBERS, first_calls, passes_over_a_file, results, trials
 
+RIVALS = ("squared", "one atom", "batch Huber", "robust PCA", "online robust PCA", "GoDec")
+RIVALS += ("robust NMF", "alternating projections")
+
 
 def readme():
     same = results("peers")["same_time"]
@@ -59,6 +62,11 @@ def choosing():
         over = [table["ours"]["loss"] / table["NMF"]["loss"] for table in tables]
         yield f"{words} {min(over):.2f} and {max(over):.3f} times"
     yield f"On {len(over)} tables"
+    for name, of in (("squared", "of the"), ("is", "of")):
+        tables = results(f"at-hand-{name}").values()
+        ends = [each["ours"]["loss"] / min(each["batch to its end"]["losses"]) for each in tables]
+        yield f"on {sum(end > 1.005 for end in ends)} {of} {len(ends)} under"
+    yield f"there by up to {100 * (max(ends) - 1):.0f} %"
     threads = results("learning-threads")
     faster = [
         case["one"] / case["two"] for name, case in threads.items() if name.startswith("squared")
@@ -83,6 +91,16 @@ def outliers():
     error, median = lost["ours"]["rmse"], lost["ours"]["median"]
     yield f"In one case of {len(cases)}, held out, it loses some rows: the error over all rows is "
     yield f"all rows is {error:.0f}, and the median {median:.1f};"
+    every = [case for table in tables.values() for case in table.values()]
+    nearer, by_median = (
+        sum(
+            any(case[name][of] < case["ours"][of] for name in RIVALS if name in case)
+            for case in every
+        )
+        for of in ("rmse", "median")
+    )
+    yield f"In {nearer} of {len(every)} cases a rival is nearer than"
+    yield f"by the median in {by_median}:"
     trimmed = [case["ours"]["rmse"] for share, case in tables["paper"].items() if share != "0.0"]
     found = trials("004-1-outliers")
     robust = [

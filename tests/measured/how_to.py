@@ -91,6 +91,13 @@ def missing_entries():
     sites = results("entry-weights-stream").values()
     ends = [end for site in sites for case in site.values() for end in case["one pass"]]
     yield "one pass ends {} to {} % above the atoms".format(*per_cent(ends))
+    pairs = [
+        pair
+        for site in sites
+        for case in site.values()
+        for pair in zip(case["one pass"], case["alternation"], strict=True)
+    ]
+    yield f"nearer from {sum(batch < ours for ours, batch in pairs)} of {len(pairs)} starts"
     yield from hidden_entries()
 
 

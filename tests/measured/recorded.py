@@ -25,6 +25,13 @@ def per_cent(values, below=1.0):
     return [f"{100 * abs(value - below):.0f}" for value in (min(values), max(values))]
 
 
+def slower_at_hand(part):
+    """Return on how many tables that fit in memory ours takes longer than NMF, of how many."""
+    tables = results(f"at-hand-{part}").values()
+    longer = sum(table["ours"]["seconds"] > table["NMF"]["seconds"] for table in tables)
+    return f"{longer} of {len(tables)}"
+
+
 def passes_over_a_file():
     """Return the least and the most seconds of a pass over a tensor of 4 GB."""
     big = results("tensors")["big"]

@@ -246,7 +246,7 @@ def mode_problem(
 
     References
     ----------
-    Strohmeier (2023), Algorithm 8 and eqs. (4.127), (4.128).
+    Strohmeier (2023), Algorithm 8 and eqs. (4.123) to (4.126).
     """
     others = (_gram(matrix) for k, matrix in enumerate(loadings.matrices) if k != mode)
     return reduce(np.multiply, others, gram), contract(loadings, cross, mode)

@@ -183,7 +183,7 @@ class Fitting(Coding):
         """Return what the dictionary update minimises.
 
         That is the weighted mean objective of past samples at the codes they got, plus the damping
-        term and the penalty on the atoms (eqs. 17 and 26 of Lyu, Needell and Balzano, halved).
+        term and the penalty on the atoms (eqs. 18 and 26 of Lyu, Needell and Balzano, halved).
         """
         check_is_fitted(self)
         return self.algorithm_.updater.value(self.state_, self.algorithm_.objective)

@@ -40,7 +40,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         ``loss__zeros`` is what happens to zeros where the loss is infinite at them.
     updater : {"auto", "majorise", "spsg"} or part of `atomstream.updates`, default="auto"
         "spsg" takes the projected stochastic subgradient steps of the paper, with its sets. "auto"
-        is much faster where the loss has a power majoriser, which all named ones have
+        is much faster where the loss has a power majoriser, which all named ones have but "alpha:0"
         (docs/algorithms/divergences.md); "majorise" never raises its surrogate, and is slower where
         atoms are alike.
     damping : float, default=0.0

@@ -36,8 +36,9 @@ class VideoDictionary(VideoCoding):
     maps are read a batch of pixels at a time.
 
     Integers are taken as shares of the largest value of their type: an 8-bit video lies in [0, 1].
-    Cells in a movie of fluorescence are found by mode "pixels", in the movie as it was recorded; a
-    movie with negative values needs ``nonnegative=False``.
+    Cells in a movie of fluorescence are found by mode "pixels", in the movie as it was recorded
+    (scikit-learn's ``FastICA`` found more of them in simulated ones); a movie with negative values
+    needs ``nonnegative=False``.
 
     Parameters
     ----------

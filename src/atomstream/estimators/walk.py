@@ -45,7 +45,7 @@ class RandomWalkFactorization(_WalkTheorem, WalkLearning):
         What is factorized: F itself, or :math:`D^{-1/2} F D^{-1/2}`, where D holds the frequencies
         of the states (as origins on the left, as destinations on the right), counted along the way.
         Busy states then no longer hide how the others belong together: on maps the parts become
-        areas. Its largest singular value is 1.
+        more contiguous. Its largest singular value is 1.
     min_visits : float, default=10
         States visited less often are embedded nearer to the origin, as if they had been visited so
         often: their directions are known badly. The scaling counts them as visited so often too.

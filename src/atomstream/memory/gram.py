@@ -155,7 +155,7 @@ class Aggregates(Memory[GramDelta]):
 
         References
         ----------
-        Lyu, Needell, Balzano, eq. (17), halved; an upper bound of the loss at optimal codes.
+        Lyu, Needell, Balzano, eqs. (18), (22), halved; an upper bound of the loss at optimal codes.
         """
         quadratic = _quadratic(self.gram, self.grams, dictionary)
         return float(self.constant + quadratic - dictionary.overlap(self.cross))

@@ -25,7 +25,7 @@ class Covering(Penalty):
 
     References
     ----------
-    Zhao, Tan, Xu (2017), eq. (3) and section S-1, where the simplex has the wrong sum.
+    Zhao, Tan, Xu (2017), eq. (4) and section S-1, where the simplex has the wrong sum.
     """
 
     least: float = 1e-8

@@ -43,7 +43,7 @@ class IsingGibbs(Part, Chain[int]):
 
     References
     ----------
-    Lyu, Needell, Balzano, eqs. (37) to (40); the printed update (39) has the opposite sign.
+    Lyu, Needell, Balzano, eqs. (37) to (40); the printed update, after (40), has the opposite sign.
 
     Examples
     --------

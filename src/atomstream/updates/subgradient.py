@@ -40,7 +40,7 @@ class SubgradientStep(Updater[State[Rows, Subgradient]]):
 
     References
     ----------
-    Zhao, Tan, Xu (2017), Algorithm 1 and eq. (8).
+    Zhao, Tan, Xu (2017), Algorithm 1, eq. (8) and section VIII-C.
     """
 
     a: float = 2e4

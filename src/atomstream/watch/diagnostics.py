@@ -289,7 +289,7 @@ def merging_conductance(P: ArrayLike) -> float:
 
     References
     ----------
-    Yang, Braverman, Zhao, Wang, section 3.2; Mihail (1989).
+    Yang, Braverman, Zhao, Wang, section 4.1; Mihail (1989).
     """
     P = np.asarray(P, dtype=np.float64)
     n = len(P)
