@@ -129,30 +129,6 @@ def page_of(name):
     return " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split())
 
 
-def test_the_page_of_divergences_says_what_was_measured():
-    steps, race = records.load("004-2")["results"], records.load("004-1")["results"]
-    huber, squared = steps["huber"], steps["squared"]
-    times = squared["printed"]["a / b"]["1"]["divergence"] / squared["start"]["divergence"]
-    start, constant, falling = (
-        huber[name] for name in ("start", "constant, Algorithm 2", "falling, Algorithm 2")
-    )
-    seconds, least = min(race["huber"]["spsg, falling"], key=lambda point: point[1])
-    ends = [race[loss]["ours"][-1][1] for loss in ("huber", "l1", "l2")]
-    page = page_of("algorithms/divergences.md")
-    for said in (
-        f"Itakura-Saito: {times:.1f} times under the squared loss",
-        f"a loss of {constant['divergence']:,.0f}, just",
-        f"above the start ({start['divergence']:,.0f}), and {constant['clean']:.1f} from",
-        f"further than the start ({start['clean']:.1f})",
-        f"they end at {falling['divergence']:,.0f} and {falling['clean']:.1f}.",
-        f"(a = 0.1 b: {steps['l1']['curvature']['a / b']['0.1']['clean']:.1f})",
-        f"best after {seconds:.1f} s ({least:.1f}) and end at "
-        f"{race['huber']['spsg, falling'][-1][1]:.1f} after 15 s",
-        "at {:.1f} (Huber), {:.1f} (l1) and {:.1f} (l2)".format(*ends),
-    ):
-        assert said in page
-
-
 def test_the_page_of_series_says_how_defaults_forecast():
     page = page_of("how-to/time-series.md")
     judged = records.load("003-1-forecasts")["results"]["judged on"]
