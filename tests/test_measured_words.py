@@ -1,7 +1,7 @@
 """Pages of the documentation say of speeds and errors what the records of benchmarks say."""
 
 import pytest
-from measured import algorithms, coming_from, first_pages, how_to, promises
+from doc_figures import algorithms, coming_from, first_pages, how_to, promises
 from pages import ROOT
 
 FOLDERS = (first_pages, promises, algorithms, coming_from, how_to)

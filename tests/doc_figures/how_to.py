@@ -4,7 +4,7 @@ from datetime import date
 from itertools import pairwise
 from statistics import mean
 
-from measured.recorded import NUMBERS, per_cent, results, trials
+from doc_figures.recorded import NUMBERS, per_cent, results, trials
 
 MOVIES = {
     "as recorded, scikit-learn's FastICA": "recorded, FastICA",

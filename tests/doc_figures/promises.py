@@ -1,6 +1,6 @@
 """Figures on the page of what may be promised, as the records have them."""
 
-from measured.recorded import results
+from doc_figures.recorded import results
 
 
 def what_may_be_promised():

@@ -1,6 +1,6 @@
 """Figures in the README and on the first pages, as the records have them."""
 
-from measured.recorded import NUMBERS, first_calls, passes_over_a_file, results, trials
+from doc_figures.recorded import NUMBERS, first_calls, passes_over_a_file, results, trials
 
 RIVALS = ("squared", "one atom", "batch Huber", "robust PCA", "online robust PCA", "GoDec")
 RIVALS += ("robust NMF", "alternating projections")

@@ -1,6 +1,6 @@
 """Figures on the pages for users of other libraries, as the records have them."""
 
-from measured.recorded import (
+from doc_figures.recorded import (
     NUMBERS,
     first_calls,
     passes_over_a_file,

@@ -2,7 +2,7 @@
 
 from statistics import mean
 
-from measured.recorded import NUMBERS, first_calls, per_cent, results, trials
+from doc_figures.recorded import NUMBERS, first_calls, per_cent, results, trials
 from pages import BENCHMARKS
 
 SCORES = ("Adamic-Adar", "Jaccard", "resource allocation", "preferential attachment")
