@@ -2,7 +2,8 @@
 
 ``python benchmarks/same_code.py`` compares, for the commit that each record names, the syntax trees
 of the package, of the record's script and of the scripts that this imports with those of HEAD.
-Docstrings and comments do not count. Records that differ in the same functions stand in one line.
+Docstrings and comments do not count. Records that differ in the same functions stand together. The
+whole history of the repository has to be there.
 """
 
 import ast
