@@ -19,11 +19,13 @@ from .cusum import SLACK, moved, summed
 from .extras import library
 from .machine import check_memory, memory_there, most_threads, over_rows, share_out, threads
 from .matrices import Matrix, Samples, checked_numbers, dense, of_sum_one, stacked, unit
+from .parameters import Choice, shown, tell, told
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
 __all__ = [
     "MAX_NUMBER",
     "SLACK",
+    "Choice",
     "Columns",
     "Counted",
     "Fixed",
@@ -52,11 +54,14 @@ __all__ = [
     "printable",
     "renumbered",
     "share_out",
+    "shown",
     "shown_by",
     "signals_handled",
     "stacked",
     "summed",
+    "tell",
     "threads",
+    "told",
     "track",
     "unit",
 ]

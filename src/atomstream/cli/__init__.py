@@ -21,7 +21,7 @@ __all__ = ["main"]
 BAD_INPUT, TROUBLE, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 SHOWN_AFTER = 1.0  # seconds: what is done earlier needs no bar
 LINE_EVERY = 10.0  # seconds between lines where there is no terminal
-COMPILER = "atomstream._kernels.compile"  # the name of its logger
+COMPILER, CHOSEN = "atomstream._kernels.compile", "atomstream.chosen"  # names of loggers
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,13 +114,28 @@ def waiting() -> Iterator[None]:
         raise Terminated
 
     handled = signals_handled(end, [signal.SIGTERM], {})
-    with handled, _compiling_told(), shown_by(_Progress()):
+    compiler, chosen = logging.getLogger(COMPILER), logging.getLogger(CHOSEN)
+    said = _shown(compiler, logging.StreamHandler()), _shown(chosen, _Guesses())
+    with handled, said[0], said[1], shown_by(_Progress()):
         yield
 
 
+class _Guesses(logging.Handler):
+    """Writes what was guessed for a model or an input to standard error, in one line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the choices that were read off the data, if there are any."""
+        from atomstream.base import told  # here, for it loads NumPy
+
+        told_of: Any = record
+        guesses = {name: it for name, it in told_of.choices.items() if it.guessed}
+        if guesses:
+            click.echo(f"Chosen for {told_of.what}: {told(guesses)}", err=True)
+
+
 @contextmanager
-def _compiling_told() -> Iterator[None]:
-    logger, handler = logging.getLogger(COMPILER), logging.StreamHandler()  # standard error
+def _shown(logger: logging.Logger, handler: logging.Handler) -> Iterator[None]:
+    """Hand the records of a logger to a handler, from INFO on."""
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

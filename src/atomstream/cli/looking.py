@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from atomstream.base import counted, library, printable, track
+from atomstream.base import counted, library, printable, told, track
 from atomstream.cli.options import as_json, count_option, path_option, run_argument, warn
 from atomstream.exceptions import InputError
 from atomstream.io import STANDARD_INPUT, whole_file
@@ -131,6 +131,8 @@ def inspect(run: Path, as_json: bool) -> int:
     facts |= {name: f"{value:.4g} ({look.quality_on})" for name, value in figures.items()}
     if left is not None:  # what people ask first
         facts = {"explained": f"{100 * (1 - left):.6g} % of the energy ({look.quality_on})"} | facts
+    if record.chosen:
+        facts["chosen"] = told(record.chosen)
     if alarms := alarms_of(record.history):
         last = ", ".join(f"{place:,}" for place in alarms[-3:])
         facts["alarms"] = f"{len(alarms)}: the stream changed by {last} samples"
@@ -161,6 +163,7 @@ def _numbers(record: Record) -> dict[str, Any]:
         "steps": getattr(learner, "n_steps_", None),
         "objective": objective if np.isfinite(objective) else None,
         "complete": record.complete,
+        "chosen": {name: choice.as_dict() for name, choice in record.chosen.items()},
         "alarms": alarms_of(record.history),
         "position": record.notes.get("position"),
         "seconds": record.notes.get("seconds"),

@@ -286,10 +286,17 @@ def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
         "complete": outcome.complete,
         "stopped_by": outcome.reason,
         **run.task.results(),
+        "chosen": _chosen(run),
         "seconds": round(run.seconds, 3),
         "objective": run.history.recent if learned else None,
         "position": list(run.task.position),
     }
+
+
+def _chosen(run: Run) -> dict[str, Any]:
+    """Return what was chosen for the model, for machines."""
+    choices = run.task.model.chosen_ if run.task.learned else {}
+    return {name: choice.as_dict() for name, choice in choices.items()}
 
 
 def _sentence(run: Run, outcome: Outcome) -> str:

@@ -34,13 +34,7 @@ class Auto(Coder):
 
     def chosen(self, loss: Loss, penalty: Penalty) -> Coder:
         """Return the fastest coder."""
-        # Each line outranks those before: outside the squared loss one coder serves all sets.
-        fastest: Any = ActiveSet if penalty.polyhedral else ProjectedGradient
-        if penalty.most_nonzero is not None:
-            fastest = MatchingPursuit
-        if not loss.quadratic:
-            fastest = Multiplicative
-        return fastest(tol=self.tol)
+        return fastest_coder(loss, penalty)[0](tol=self.tol)
 
     def encode(
         self,
@@ -53,3 +47,15 @@ class Auto(Coder):
         """Return the codes of the fastest coder."""
         coder = self.chosen(objective.loss, objective.codes)
         return coder.encode(batch, dictionary, objective, accuracy, start)
+
+
+def fastest_coder(loss: Loss, penalty: Penalty) -> tuple[type[Any], str]:
+    """Return the class of the fastest coder for a loss and a set of codes, and why it is that."""
+    # Outside the squared loss one coder serves all sets.
+    if not loss.quadratic:
+        return Multiplicative, "the loss is not quadratic"
+    if penalty.most_nonzero is not None:
+        return MatchingPursuit, "codes have at most so many entries"
+    if penalty.polyhedral:
+        return ActiveSet, "the set of codes is polyhedral"
+    return ProjectedGradient, "the set of codes is not polyhedral"

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import RandomSource, Samples, check_memory, generator, threads
+from atomstream.base import Choice, RandomSource, Samples, check_memory, generator, threads
 from atomstream.base.fields import field_names
 from atomstream.dictionaries import Dictionary, Rows
-from atomstream.estimators import _validation
+from atomstream.estimators import _validation, registry
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
@@ -164,6 +164,14 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         """Refuse parameters out of range."""
         _validation.check_settings(self)
 
+    def _choices(self) -> dict[str, Choice]:
+        """Return the parts that the settings stand for, and how far learning goes and on what."""
+        found = registry.chosen_parts(self)
+        if self.n_epochs is None and self.n_iter_:
+            why = "passes, and rounds over all rows until one gained next to nothing"
+            found["n_epochs"] = Choice(self.n_iter_, why)
+        return found | {"n_jobs": registry.chosen_threads(self.n_jobs)}
+
     def _check_change(self, algorithm: Algorithm) -> None:
         """Refuse parameters that a run cannot change."""
         _validation.check_size(self, self.state_.dictionary.shape[0])
@@ -249,7 +257,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
     ) -> Self:
         """Learn from scratch; ``y`` and ``ids`` are for models that make something of them."""
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self._check_settings()
             rows, make = self._rows_to_learn(X)
             weights = _validation.check_weights(sample_weight, rows)

@@ -1,5 +1,6 @@
 """What surrounds a call of a user: who is blamed, what is put back, and who is notified."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from atomstream.base import tell
+from atomstream.base.parameters import log
 from atomstream.loop import Progress
 
+_inside: ContextVar[bool] = ContextVar("inside", default=False)  # whether a model is learning
 _called: ContextVar[BaseEstimator | None] = ContextVar("blame", default=None)
 
 
@@ -39,21 +43,30 @@ class Transaction:
     State, memory and dictionary replace their arrays and never write into them, so references to
     the old ones are enough; arrays that are written into are named by `keep`.
 
+    Where the model learns its first samples, what was chosen for it is logged at the end.
+
     Parameters
     ----------
     model : estimator
         With a `Learner` in ``_learner``, if it learns by itself.
+    anew : bool, default=False
+        Whether it learns from scratch, whatever it has learned before.
     """
 
-    def __init__(self, model: BaseEstimator) -> None:
+    def __init__(self, model: Any, *, anew: bool = False) -> None:
         self._model = model
         self._kept: list[tuple[NDArray, Any, NDArray]] = []
+        # Of models in models the outermost tells; nobody is asked where nobody listens.
+        self._tells = log.isEnabledFor(logging.INFO) and not _inside.get()
+        self._begins = self._tells and (anew or not model.__sklearn_is_fitted__())
 
     def keep(self, array: NDArray, rows: NDArray) -> None:
         """Put these rows back where the block raises, for they are about to be written into."""
         self._kept.append((array, rows, array[rows]))
 
     def __enter__(self) -> Self:
+        self._around = _inside.get()
+        _inside.set(True)
         attributes = vars(self._model)
         learner = attributes.get("_learner")
         holders = (self._model,) if learner is None else (self._model, *learner.holders())
@@ -70,7 +83,10 @@ class Transaction:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        _inside.set(self._around)
         if kind is None:
+            if self._begins and self._model.__sklearn_is_fitted__():
+                tell(type(self._model).__name__, self._model._choices())
             return
         # What scikit-learn needs to tear callbacks down was made inside the call and must outlive
         # it.

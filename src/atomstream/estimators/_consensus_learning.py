@@ -80,7 +80,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         X : array-like, frame or sparse of shape (n_samples, n_features)
         y : ignored
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self._begin()
             rows = self._checked(X, reset=True)
             n_rows = rows.shape[0]

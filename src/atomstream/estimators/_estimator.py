@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
+from html import escape
 from inspect import signature
 from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from sklearn.utils import InputTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream.base import Choice, told
 from atomstream.base.fields import Field, check_fields, field_names
 from atomstream.base.parameters import RENAMED, Parameter
 from atomstream.estimators._parameters import completed, constraints
@@ -176,6 +179,22 @@ class Estimator(BaseEstimator):
         tags.input_tags.positive_only = self._refuses_negative
         return tags
 
+    # -- what was chosen
+
+    @property
+    def chosen_(self) -> Mapping[str, Choice]:
+        """What settings became that were left to the model, each with the reason; read-only.
+
+        By the names of the settings: of each the ``value``, and ``why`` it is that. The logger
+        ``atomstream.chosen`` writes the same, as one record at the start of learning.
+        """
+        check_is_fitted(self)
+        return MappingProxyType(self._choices())
+
+    def _choices(self) -> dict[str, Choice]:
+        """Return what settings became, as far as it is known; a model adds its own."""
+        return {}
+
     # -- files
 
     def saved_parameters(self) -> dict[str, Any]:
@@ -256,14 +275,18 @@ class Estimator(BaseEstimator):
             return ""
         return look_of(self).thumbnails(self)
 
+    def _chosen_html(self) -> str:
+        line = told(self.chosen_) if self.__sklearn_is_fitted__() else ""
+        return f"<p>Chosen: {escape(line)}</p>" if line else ""
+
     def _repr_html_inner(self) -> str:
         html: str = super()._repr_html_inner()
-        return html + self._thumbnails()
+        return html + self._thumbnails() + self._chosen_html()
 
     def _repr_mimebundle_(self, **known: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**known)
         if "text/html" in bundle:
-            bundle["text/html"] += self._thumbnails()
+            bundle["text/html"] += self._thumbnails() + self._chosen_html()
         return bundle
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Counted, RandomSource, generator
+from atomstream.base import Choice, Counted, RandomSource, generator
 from atomstream.base.fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import blame
@@ -98,6 +98,11 @@ class LearnerInside(CallbackSupportMixin, Estimator):
     def _kind(self) -> type[OnlineNMF] | type[OnlineDictionaryLearning]:
         """What learns, where a setting says whether codes and atoms are nonnegative."""
         return OnlineNMF if self.nonnegative else OnlineDictionaryLearning
+
+    def _choices(self) -> dict[str, Choice]:
+        """Return what the settings of the learner became; a model adds its own."""
+        learner = vars(self).get("learner_")
+        return {} if learner is None else learner._choices()
 
     def _check_kind(self) -> None:
         """Refuse a model that has learned atoms of the other kind."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import Matrix, Samples, are_fixed, dense, fixed_atoms
+from atomstream.base import Choice, Matrix, Samples, are_fixed, dense, fixed_atoms
 from atomstream.coders import Auto
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
@@ -52,6 +52,13 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         reseeding = Reseeding(updater.patience)
         explainer = explainer_for(updater, objective)
         return Algorithm(objective, coder, updater, reseeding, bool(self.missing), explainer)
+
+    def _choices(self) -> dict[str, Choice]:
+        """Return what settings became, with the scale where columns have one."""
+        found, scaling = super()._choices(), self.scaling_
+        if scaling.kind == "none":
+            return found
+        return found | {"scale": Choice.given(scaling.kind)}
 
     # -- the scale of the columns
 

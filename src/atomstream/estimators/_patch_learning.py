@@ -57,7 +57,7 @@ class PatchLearning(LearnerInside):
             memory at a time.
         y : ignored
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self.check()
             self.__dict__.pop("learner_", None)
             self._learn(images)

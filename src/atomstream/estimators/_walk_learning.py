@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import RandomSource, generator
+from atomstream.base import Choice, RandomSource, generator
 from atomstream.base.fields import array, count, number, one_of, part
 from atomstream.domains.walks.states import StateIndex, check_weights_of
 from atomstream.estimators._calls import Transaction
@@ -118,7 +118,7 @@ class WalkLearning(Estimator):
             In the order of the walk.
         y : ignored
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             fresh = type(self)(**self.get_params(deep=False)).partial_fit(states)
             self.__dict__.pop("partition_", None)
             self.__dict__.update(fresh.__dict__)
@@ -239,6 +239,12 @@ class WalkLearning(Estimator):
         if self.step == "auto":
             return AUTO
         return Steps(float(self.step), 0.0, 0.0, 0.0, AUTO.recency)
+
+    def _choices(self) -> dict[str, Choice]:
+        """Return the length of the steps."""
+        if self.step != "auto":
+            return {"step": Choice.given(self.step)}
+        return {"step": Choice("falling", "they must fall for the factors to come to rest")}
 
     def _numbers(self, states: object) -> tuple[StateIndex, NDArray]:
         """Return an index that knows these states, and their numbers; nothing changes yet."""

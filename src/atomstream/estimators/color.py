@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import RandomSource
+from atomstream.base import Choice, RandomSource
 from atomstream.domains.images.classifiers import ConvolutionalClassifier, PatchClassifier
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.pixels import as_image, of_type, white
@@ -134,7 +134,7 @@ class ColorRestorer(Estimator):
             of such.
         y : ignored
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self.check()
             named = isinstance(examples, Mapping) and all(isinstance(n, str) for n in examples)
             if not named or len(examples) < 2:
@@ -166,6 +166,10 @@ class ColorRestorer(Estimator):
             self.classifier_ = kind(self.patch_size).fit(np.concatenate(grey), labels, seed)
             self.dictionaries_ = dictionaries
         return self
+
+    def _choices(self) -> dict[str, Choice]:
+        """Return what the settings of the dictionaries became, which have them in common."""
+        return next(iter(self.dictionaries_.values()))._choices()
 
     def restore(self, image: object) -> Restored:
         """Return a grey picture in colour.

@@ -1,11 +1,12 @@
 """Consensus of many replicates: how many atoms there are, and which of them return."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
+from atomstream.base import Choice, Samples, tell
 from atomstream.base.fields import part
 from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
@@ -238,6 +239,24 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         settings |= {"n_components": self.consensus(rank).atoms.shape[0], "init": start}
         return kind.from_components(start, **settings | {"random_state": self.seed_})
 
+    @property
+    def chosen_(self) -> Mapping[str, Choice]:
+        """What settings became, each with the reason; read-only. See `OnlineNMF.chosen_`."""
+        self._conclude()
+        return super().chosen_
+
+    def _choices(self) -> dict[str, Choice]:
+        """Return the number of atoms once it has been chosen, and what replicates differ in."""
+        ensemble, found = self.ensemble_, vars(self).get("_found")
+        why = "a divergence is least" if ensemble.draws.bootstrap else "the loss is squared"
+        made = {"bootstrap": Choice(ensemble.draws.bootstrap, why)}
+        if self.bootstrap is not None:
+            made = {"bootstrap": Choice.given(self.bootstrap)}
+        if found is None or len(ensemble.ranks) == 1:
+            return made
+        choice = found["choice"]
+        return {"n_components": Choice(int(choice.rank), choice.reason, guessed=True), **made}
+
     # -- codes
 
     def transform(self, X: Samples, *, sparse_output: bool = False) -> Any:
@@ -290,6 +309,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
             agreed = [honest(each, ensemble, i) for i, each in enumerate(agreed)]
             judging = Judging(self.rule, self.min_share, self.min_cosine)
             self._found = {"choice": compare(ensemble, agreed, judging), "consensus": agreed}
+            found = self._choices().items()
+            tell(type(self).__name__, {name: made for name, made in found if made.guessed})
         return self._found
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -145,7 +145,7 @@ class NetworkDictionary(NetworkReconstruction):
         rounds : atomstream.cluster.Rounds, optional
             How the rows of batches are dealt to slots.
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self.check()
             self.__dict__.pop("learner_", None)
             networks = networks_of(network)

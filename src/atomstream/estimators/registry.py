@@ -12,9 +12,11 @@ from typing import Any, TypeAlias
 from numpy.typing import ArrayLike
 
 from atomstream import coders, losses, schedules
-from atomstream.base import Fixed
+from atomstream.base import Choice, Fixed, most_threads, threads
 from atomstream.base.registered import part_of
+from atomstream.coders.auto import Auto, fastest_coder
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
+from atomstream.loop.first_dictionary import default_start
 from atomstream.penalties.ball import NonnegativeBall, UnitBall, UnitSphere
 from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
@@ -225,14 +227,7 @@ def resolve_updater(
     choice: str | Updater, loss: losses.Loss, fixed: Fixed, damping: float
 ) -> Updater:
     """Return the updater that a name or a part stands for; "auto" is the fastest one."""
-    auto: Any = Majorise if loss.exponents else SubgradientStep
-    if loss.quadratic:
-        auto = BlockCoordinate
-    elif loss.trims:
-        from atomstream.updates.trimmed_descent import TrimmedDescent as auto  # noqa: N813
-    elif loss.exponents and loss.robust:
-        auto = partial(Majorise, folds=2)
-    known = {**UPDATERS, "auto": auto}
+    known = {**UPDATERS, "auto": fastest_updater(loss)[0]}
     if not isinstance(choice, str | Updater):
         raise TypeError(
             f"updater must be one of {', '.join(sorted(known))} or an Updater of "
@@ -240,6 +235,21 @@ def resolve_updater(
         )
     part = resolve("updater", choice, known, "update")
     return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
+
+
+def fastest_updater(loss: losses.Loss) -> tuple[Callable[[], Updater], str]:
+    """Return what makes the updater that "auto" stands for under a loss, and why it is that one."""
+    if loss.quadratic:
+        return BlockCoordinate, "the loss is quadratic"
+    if loss.trims:
+        from atomstream.updates.trimmed_descent import TrimmedDescent
+
+        return TrimmedDescent, "the loss leaves outliers out"
+    if loss.exponents and loss.robust:
+        return partial(Majorise, folds=2), "the loss is robust and has a majoriser"
+    if loss.exponents:
+        return Majorise, "the loss has a majoriser"
+    return SubgradientStep, "the loss has no majoriser"
 
 
 def with_elastic_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
@@ -291,3 +301,44 @@ def changed_part(role: str, choice: Any, values: Mapping[str, Any]) -> Any:
     if not hasattr(part, "with_params"):
         raise ValueError(f"{role}={choice!r:.80} has no parameters that can be set by their names.")
     return part.with_params(**values)
+
+
+# -- what settings became
+
+
+def chosen_parts(model: Any) -> dict[str, Choice]:
+    """Return the parts that a model learns with, as far as it has settings for them."""
+    algorithm = model.algorithm_
+    objective, updater, own = algorithm.objective, algorithm.updater, model.PARAMETERS
+    start, why_start = default_start(algorithm)
+    sets = f"the set that {type(updater).__name__} is made for"
+    asked = "the updater asks for it"
+    why_coder = asked if updater.coder else fastest_coder(objective.loss, objective.codes)[1]
+    made: dict[str, tuple[Any, str]] = {
+        "loss": (objective.loss, ""),
+        "updater": (updater, fastest_updater(objective.loss)[1]),
+        "coder": (algorithm.coder, why_coder),
+        "codes": (objective.codes, sets),
+        "atoms": (objective.atoms, sets),
+        "init": (start if _is_auto(model.init) else _name(model.init), why_start),
+    }
+    return {
+        name: Choice(value, why) if _is_auto(getattr(model, name)) else Choice.given(value)
+        for name, (value, why) in made.items()
+        if name in own and getattr(model, name) is not None
+    }
+
+
+def chosen_threads(n_jobs: int | None) -> Choice:
+    """Return how many threads a model may use."""
+    with threads(n_jobs):
+        n = most_threads()
+    return Choice(n, "as many as BLAS may use") if n_jobs is None else Choice.given(n)
+
+
+def _is_auto(setting: Any) -> bool:
+    return isinstance(setting, Auto) or (isinstance(setting, str) and setting == "auto")
+
+
+def _name(init: Any) -> str:
+    return init if isinstance(init, str) else "the atoms given"

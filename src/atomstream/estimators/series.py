@@ -178,7 +178,7 @@ class SeriesDictionary(SeriesForecast):
             Columns known ahead, for the head, without NaN: the rows of Y and as many more as are
             known. Later steps are judged, and so weighed, only where these are there.
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self.check()
             table = self._table(Y, "Y")
             other = None if init is None else self._table(init, "init")

@@ -190,7 +190,7 @@ class SupervisedDictionary(PredictingFromCodes):
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
         given = RowLabels(y, covariates)
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self._fit(X, given, sample_weight)
             # A run that its time has ended may have no row yet; rows on disk are not read again.
             if self._learner.has_state and not isinstance(X, OnDisk):

@@ -127,7 +127,7 @@ class SupervisedNetworkDictionary(NetworkDictionary):
         y : array-like of shape (n_networks,)
             The class of each network; None, NaN or -1 for none, as in `SupervisedDictionary`.
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self.check()
             self.__dict__.pop("learner_", None)
             networks, known = self._labelled(network, y)

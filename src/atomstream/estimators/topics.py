@@ -152,7 +152,7 @@ class TopicModel(TopicMerging):
             Looked at twice: those of an iterator are kept meanwhile.
         y : ignored
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             counts = self.begin(documents)
             self.fit_counts(counts).settle_counts(counts)
         return self

@@ -133,7 +133,7 @@ class VideoDictionary(VideoCoding):
             "pixels" the video is read whole, unless it is a memory map or a ``.npy`` file.
         y : ignored
         """
-        with Transaction(self):
+        with Transaction(self, anew=True):
             self._begin()
             if self.mode == "frames":
                 self._follow(video, self.n_epochs or 1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base import Choice
 from atomstream.exceptions import InputError
 from atomstream.io import Labels, naming_source, whole_file
 from atomstream.watch import History
@@ -87,6 +88,11 @@ class Record:
     def learner(self) -> Any:
         """The dictionary estimator inside, or the model itself."""
         return getattr(self.model, "learner_", self.model)
+
+    @property
+    def chosen(self) -> Mapping[str, Choice]:
+        """What settings became that were left to the model, as its ``chosen_``."""
+        return getattr(self.model, "chosen_", {})
 
     @property
     def n_steps(self) -> int:

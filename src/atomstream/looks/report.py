@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import atomstream
-from atomstream.base import counted, library, plural, track
+from atomstream.base import counted, library, plural, told, track
 from atomstream.io.files import whole_file
 from atomstream.looks import Record, Table, drawings
 from atomstream.looks.cards import Cards, course_points
@@ -335,5 +335,7 @@ def how(record: Record) -> dict[str, Any]:
         facts["entries counted as outliers"] = f"{learner.memory_.outlier_share:.1%}"
     if hasattr(learner, "n_reseeded_"):
         facts["re-seeded atoms"] = learner.n_reseeded_
+    if chosen := record.chosen:
+        facts["chosen"] = told(chosen)
     facts["warnings"] = "; ".join(record.notes.get("warnings", [])) or "none"
     return facts

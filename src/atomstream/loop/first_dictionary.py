@@ -69,6 +69,18 @@ def first_dictionary(
     return refined if left[1] < CLEARLY * left[0] else mixed
 
 
+def default_start(algorithm: Algorithm) -> tuple[str, str]:
+    """Return what "auto" stands for in `first_dictionary`, and why it is that."""
+    loss = algorithm.objective.loss
+    if loss.trims:
+        return "trimmed", "outliers must not become atoms"
+    if loss.quadratic:
+        return "samples", "the loss is quadratic"
+    if algorithm.updater.folds > 1:
+        return "svd or refined samples", "what explained hidden entries of the first batch better"
+    return "svd", "the loss is not quadratic"
+
+
 def inside(given: NDArray, algorithm: Algorithm) -> NDArray:
     """Return given atoms inside their set; fixed ones stay as they are."""
     codes, penalty = algorithm.objective.codes, algorithm.objective.atoms
