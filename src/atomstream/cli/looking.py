@@ -20,11 +20,11 @@ from atomstream.looks.record import Record, Table, cell, read_edits
 from atomstream.looks.report import write_figures
 from atomstream.runs import forward_warnings, making_sense, open_record
 from atomstream.watch import alarms_of, lives_of
+from atomstream.watch.diagnostics import BEYOND_MEANS, UNEXPLAINED
 
 BAR = 24  # characters of a full bar on the screen
 WIDTH = 118
 LIVES = "atoms_over_time.csv"
-LEFT = "unexplained share of the energy"
 
 
 @click.command()
@@ -127,10 +127,13 @@ def inspect(run: Path, as_json: bool) -> int:
     inputs = [] if record.settings is None else list(record.settings.inputs)
     if inputs:
         facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
-    left = figures.pop(LEFT, None)
+    left, beyond = figures.pop(UNEXPLAINED, None), figures.pop(BEYOND_MEANS, None)
     facts |= {name: f"{value:.4g} ({look.quality_on})" for name, value in figures.items()}
     if left is not None:  # what people ask first
-        facts = {"explained": f"{100 * (1 - left):.6g} % of the energy ({look.quality_on})"} | facts
+        explained = f"{100 * (1 - left):.6g} % of the energy"
+        if beyond is not None:
+            explained += f", {100 * (1 - beyond):.4g} % of what the means of the columns leave"
+        facts = {"explained": f"{explained} ({look.quality_on})"} | facts
     if record.chosen:
         facts["chosen"] = told(record.chosen)
     if alarms := alarms_of(record.history):

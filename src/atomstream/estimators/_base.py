@@ -1,5 +1,6 @@
 """The body of the dictionary estimators: settings, data into batches, learning."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY
 from itertools import chain
@@ -18,10 +19,12 @@ from atomstream.estimators._given import are_shards, as_stream, check_no_shards,
 from atomstream.estimators._settling import Settling
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators.registry import SCHEDULES, ScheduleChoice, resolve, resolve_tolerance
+from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Learner, Progress, check_compatible
 from atomstream.loop.first_dictionary import first_dictionary, inside
 from atomstream.problem import Batch, Clock, joined
 
+LOOKED_AT = 1024  # rows, at the end of a fit with missing entries
 PASSES = 10  # before the rounds over all rows
 
 
@@ -220,6 +223,9 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
     def _learn_scale(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Look at rows before they are learned from; ``whole``: at all the data there are."""
 
+    def _learn_ridge(self, rows: Any, known: dict[str, NDArray | None]) -> None:
+        """Look at rows, and at what is known of each, for the strength of a penalty."""
+
     def _row_facts(
         self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
@@ -245,6 +251,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         self._learn_scale(rows, weights)
         data, position = X if hasattr(X, "iloc") else rows, run.n_rows
         known = self._row_facts(data, weights, y, ids, position)
+        self._learn_ridge(rows, known)
         return run, self._to_batch(rows, **known, position=position)
 
     # -- learning from batches
@@ -264,6 +271,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             run = self._begin()
             self._learn_whole_scale(rows, weights)
             known = self._row_facts(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
+            self._learn_ridge(rows, known)
             run.clock.horizon = self._mass(rows, weights)
             n_rows = rows.shape[0]
             to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or self._passes(n_rows)
@@ -276,8 +284,21 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             run.n_iter = -(-run.clock.n_samples // n_rows)
             if to_the_end and not stopped and run.has_state:
                 self._settle_all(rows, known, after)
+            self._warn_of_doubt(rows, known, make)
             after.close()
         return self
+
+    def _warn_of_doubt(
+        self, rows: Any, known: dict[str, NDArray | None], make: Callable[..., Batch]
+    ) -> None:
+        """Warn where unseen entries of the first rows learned from are not to be believed."""
+        if not self.missing or not self._learner.has_state:
+            return
+        batch = next(_validation.cut(rows, known, LOOKED_AT, 1, None, make))
+        if batch.mask is None:
+            return
+        if sentence := self._doubt(batch, self._encode(batch).values, "their codes"):
+            warnings.warn(sentence, DataWarning, stacklevel=4)  # the caller of fit
 
     def _partial_fit(
         self,

@@ -24,10 +24,9 @@ from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Learner, check_compatible
-from atomstream.problem import Batch
+from atomstream.problem import Batch, observed_span
 
-# Times the largest observed entry: what is filled in beyond that is no prediction.
-MAX_FILL_FACTOR = 10.0
+RIDGE_ADVICE = "learn with ridge='auto', or 0.001 (weak) to 0.3 (strong), or with fewer atoms"
 
 
 def _of_run(attribute: str, doc: str) -> property:
@@ -158,8 +157,9 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         Warns
         -----
         DataWarning
-            Where rows have fewer observed entries than there are atoms and nothing in the model
-            (alpha, ridge, a bounded set of codes) holds their codes back.
+            Where reconstructions of unseen entries leave the range of the data by more than its
+            width, and where rows have fewer observed entries than there are atoms and nothing in
+            the model (alpha, ridge, a bounded set of codes) holds their codes back.
         """
         return self._transformed(X, sparse_output, gap, mask=mask, entry_weight=entry_weight)
 
@@ -175,9 +175,10 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         parts = []
         for block in given:
             batch = self._batch(block, **beside)
-            if sentence := self._undetermined(batch, "their codes"):
+            codes = self._encode(batch, gap).values
+            if sentence := self._doubt(batch, codes, "their codes"):
                 warnings.warn(sentence, DataWarning, stacklevel=4)  # scikit-learn wraps it
-            parts.append(form(self._encode(batch, gap).values))
+            parts.append(form(codes))
         if len(parts) > 1:
             return sp.csr_array(sp.vstack(parts)) if sparse_output else np.concatenate(parts)
         return parts[0] if sparse_output else _given.codes_of(X, parts[0], self)
@@ -252,50 +253,58 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         Warns
         -----
         DataWarning
-            Where rows have fewer observed entries than there are atoms and nothing in the model
-            (alpha, ridge, a bounded set of codes) holds their codes back: what is filled in there
-            may be anything. And where rows are filled in with entries ten times as large as any
-            that was observed.
+            Where unseen entries are filled in that leave the range of the data by more than its
+            width, and where rows have fewer observed entries than there are atoms and nothing in
+            the model (alpha, ridge, a bounded set of codes) holds their codes back.
         """
         check_is_fitted(self)
         batch = self._batch(X, mask)
         if batch.mask is None:
             whole = batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
             return _given.like(X, self._samples(whole))
-        made = self.state_.dictionary.decode(self._encode(batch).values)
-        if sentence := self._doubt(batch, made):
+        codes = self._encode(batch).values
+        if sentence := self._doubt(batch, codes, "what is filled in there"):
             warnings.warn(sentence, DataWarning, stacklevel=2)
-        return _given.like(X, self._samples(batch.complete(made)))
+        return _given.like(X, self._samples(batch.complete(self.state_.dictionary.decode(codes))))
 
-    def _doubt(self, batch: Batch, made: NDArray) -> str:
-        """Return why what is filled in may be far from the truth, or nothing."""
+    def _doubt(self, batch: Batch, codes: NDArray, what: str) -> str:
+        """Return why unseen entries may be far from what codes make of them, or nothing."""
         seen: Any = batch.mask
-        n_seen, largest = seen.sum(axis=1), float(np.abs(batch.seen).max(initial=0))
+        if seen is None:
+            return ""
+        made, (low, high) = self.state_.dictionary.decode(codes), self._span(batch)
+        # Data that are all alike have no width, but a size.
+        width = high - low or max(abs(low), abs(high))
         # Nothing is known of the size of features in which no row has an entry.
-        known = (seen == 0) & (seen > 0).any(axis=0)
-        filled = np.where(known, np.abs(made), 0).max(axis=1, initial=0)
-        far = ~(filled <= MAX_FILL_FACTOR * largest) & (n_seen > 0)
-        if far.any():
-            return (
-                f"{int(far.sum())} of {len(far)} rows are filled in with entries of up to "
-                f"{filled[far].max():.2g}, and the largest that was observed is {largest:.2g}: too "
-                "few entries of these rows determine their codes; learn with ridge (0.0001 to "
-                "0.01) or with fewer atoms."
-            )
-        return self._undetermined(batch, "what is filled in there")
+        known = (seen == 0) & (seen > 0).any(axis=0) & (seen > 0).any(axis=1, keepdims=True)
+        outside = np.where(known, np.maximum(low - made, made - high), 0)
+        far = ~(outside.max(axis=1, initial=0) <= width)
+        if not far.any():
+            return self._undetermined(batch, what)
+        value = made.flat[np.where(known, np.abs(made), 0).argmax()]
+        return (
+            f"In {int(far.sum())} of {len(far)} rows unseen entries are reconstructed as up to "
+            f"{value:.2g}, where observed ones lie between {low:.4g} and {high:.4g}: too few "
+            f"entries of these rows determine their codes; {RIDGE_ADVICE}."
+        )
+
+    def _span(self, batch: Batch) -> tuple[float, float]:
+        """Return the least and the largest entry that were observed in learning, or in a batch."""
+        learned = vars(self._learner).get("span")
+        low, high = observed_span(batch) if learned is None else learned
+        return float(low), float(high)
 
     def _undetermined(self, batch: Batch, what: str) -> str:
         """Return how many rows have too few observed entries for their codes, or nothing."""
         if batch.mask is None:
             return ""
         n_seen, r = (batch.mask > 0).sum(axis=1), self._n_atoms_of_a_row
-        loose, codes = int(((n_seen > 0) & (n_seen < r)).sum()), self.algorithm_.objective.codes
-        # A finite conjugate means that the set or its penalty holds every code back.
-        if not loose or codes.l1 or np.isfinite(codes.conjugate(np.ones((1, r)))).all():
+        loose = int(((n_seen > 0) & (n_seen < r)).sum())
+        if not loose or holds_codes(self.algorithm_.objective.codes, r):
             return ""
         return (
             f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
-            f"nothing determines {what}; set ridge (0.001 to 0.1) or take fewer atoms."
+            f"nothing determines {what}; {RIDGE_ADVICE}."
         )
 
     # -- what was learned
@@ -377,3 +386,9 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_compatible(algorithm)
         with threads(self.n_jobs):
             return encode_exactly(algorithm.coder, batch, dictionary, algorithm.objective, gap=gap)
+
+
+def holds_codes(codes: Any, n_atoms: int) -> bool:
+    """Return whether a set of codes, or its penalty, holds every code back."""
+    # A finite conjugate means just that.
+    return bool(codes.l1 or np.isfinite(codes.conjugate(np.ones((1, n_atoms)))).all())

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -9,18 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from atomstream.base import Choice, Matrix, Samples, are_fixed, dense, fixed_atoms
 from atomstream.coders import Auto
+from atomstream.dictionaries import Dictionary
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._coding import holds_codes
 from atomstream.estimators._given import by_rows, like, with_nan_where_masked
 from atomstream.estimators._validation import in_domain, warn_of_no_majoriser
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Scaling, dominance, explainer_for
 from atomstream.memory.gram import Aggregates
+from atomstream.penalties.base import ElasticNetOnSet
 from atomstream.problem import Batch, Objective
+from atomstream.streams import OnDisk
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
 
 UNSCALED = Scaling()
+MAX_ROWS = 2048  # that the ridge is found in
 MAX_SWEEPS = 100_000  # over the atoms, where only rounding ends them
 ONE_PASS = {"schedule": "harmonic", "n_epochs": 1, "shuffle": False, "missing": False}
 
@@ -34,7 +40,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     codes: Any = "auto"
     atoms: Any = "auto"
     damping: float = 0.0
-    scale: str
+    scale: Any
     coder: Any = "auto"
 
     def _make_algorithm(self) -> Algorithm:
@@ -45,7 +51,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         bounded, sized = updater.sets(loss)
         sets = registry.SETS
         codes = registry.resolve("codes", self.codes, sets | {"auto": lambda: bounded}, "prox")
-        codes = registry.with_elastic_net(codes, self.alpha, self.ridge)
+        codes = registry.with_elastic_net(codes, self.alpha, self._ridge)
         atoms = registry.resolve("atoms", self.atoms, sets | {"auto": lambda: sized}, "prox")
         coder = registry.resolve_coder(self.coder, loss, codes, auto=updater.coder)
         objective = Objective(loss, codes, atoms)
@@ -56,9 +62,53 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     def _choices(self) -> dict[str, Choice]:
         """Return what settings became, with the scale where columns have one."""
         found, scaling = super()._choices(), self.scaling_
-        if scaling.kind == "none":
-            return found
-        return found | {"scale": Choice.given(scaling.kind)}
+        if scaling.kind != "none":
+            found["scale"] = Choice.given(scaling.kind)
+        auto = getattr(self._learner, "ridge", Choice(0.0, "no entry has been missing"))
+        return found | {"ridge": auto if self.ridge == "auto" else Choice.given(self.ridge)}
+
+    # -- the penalty that holds codes back where entries are missing
+
+    @property
+    def _ridge(self) -> float:
+        """The number that ``ridge`` stands for: 0 until entries are missing."""
+        if self.ridge != "auto":
+            return self.ridge
+        found = getattr(vars(self).get("_learner"), "ridge", None)
+        return 0.0 if found is None else float(found.value)
+
+    def _settings(self) -> list[Any]:
+        return [*super()._settings(), getattr(vars(self).get("_learner"), "ridge", None)]
+
+    def _learn_ridge(self, rows: Any, known: dict[str, Any]) -> None:
+        """Find the ridge in the first rows with missing entries, unless it was given."""
+        run = self._learner
+        if self.ridge != "auto" or not self.missing or hasattr(run, "ridge"):
+            return
+        some: Any = slice(None)
+        if rows.shape[0] > MAX_ROWS:
+            some = np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:MAX_ROWS])
+        known = {name: None if part is None else part[some] for name, part in known.items()}
+        rows = self._rows(rows[some], reset=False) if isinstance(rows, OnDisk) else rows[some]
+        batch = self._to_batch(rows, **known)
+        if batch.mask is None:
+            return
+        objective = self.algorithm_.objective
+        takes_ridge = isinstance(objective.codes, ElasticNetOnSet)
+        if not objective.loss.quadratic:
+            run.ridge = Choice(0.0, "the loss is not quadratic")
+        elif holds_codes(objective.codes, self.n_components) or not takes_ridge:
+            run.ridge = Choice(0.0, "the penalty or the set of the codes holds them back")
+        else:
+            from atomstream.loop.ridge import ridge_for
+
+            run.ridge = ridge_for(batch, self.algorithm_, self._other_start)
+
+    def _other_start(self, batch: Batch, rng: np.random.Generator) -> Dictionary:
+        """Return a starting dictionary that another source of randomness draws."""
+        twin: Any = copy(self)
+        twin._learner.rng = rng
+        return twin._starting_dictionary(batch)
 
     # -- the scale of the columns
 
@@ -66,6 +116,11 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     def scaling_(self) -> Scaling:
         """The scale of the columns; `components_` are in its units."""
         return getattr(vars(self).get("_learner"), "scaling", UNSCALED)
+
+    @property
+    def _wanted_scale(self) -> Scaling:
+        """The scale that the parameter stands for, before it has seen rows unless it was given."""
+        return self.scale if isinstance(self.scale, Scaling) else Scaling(self.scale)
 
     def _learn_scale(self, X: Any, weights: NDArray | None, *, whole: bool = False) -> None:
         """Learn the scale of the columns, and bring what was learned before into its units.
@@ -90,13 +145,17 @@ class _OnlineMatrixFactorization(OnlineDictionary):
                     warnings.warn(sentence, DataWarning, stacklevel=5)  # the caller of fit
             return
         X, weights = by_rows(X, weights)
-        old = getattr(run, "scaling", UNSCALED if run.has_state else Scaling(self.scale))
-        self._refuse_change(scale=old.kind)
+        old = getattr(run, "scaling", UNSCALED if run.has_state else self._wanted_scale)
+        if self._wanted_scale.kind != old.kind:
+            self._refuse_change(scale=old.kind)
         if run.has_state and math.isfinite(run.clock.horizon):
             return
         moves = run.has_state and isinstance(run.state.memory, Aggregates)
-        run.scaling = old.learned(X, weights, settled=run.has_state and not moves)
-        if moves:
+        settled = run.has_state and not moves and not old.centres
+        run.scaling = old.learned(X, weights, settled=settled)
+        if old.centres:
+            self._recentre(old)
+        elif moves:
             self._rescale(old.divisor / run.scaling.divisor, old.energy)
 
     def _rescale(self, factor: NDArray, energy: NDArray) -> None:
@@ -113,8 +172,38 @@ class _OnlineMatrixFactorization(OnlineDictionary):
             atoms[stays] = before[stays]
             state.dictionary.assign(atoms)
 
+    def _recentre(self, old: Scaling) -> None:
+        """Bring atoms and sums into the units of another offset and scale of the columns.
+
+        Sums over the observed entries of each feature do not follow, and begin anew.
+        """
+        run = self._learner
+        if not run.has_state or run.scaling is old:
+            return
+        factor = old.divisor / run.scaling.divisor
+        shift = (old.offset - run.scaling.offset) / old.divisor
+        if run.state.memory.grams is None:
+            run.state.memory.shift_features(shift, run.mean_code, run.mean_row)
+        else:
+            run.start(run.state.dictionary)
+        energy = old.energy + 2 * shift * run.mean_row + shift**2
+        run.mean_row = (run.mean_row + shift) * factor
+        self._rescale(factor, energy)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self._wanted_scale.centres and self._refuses_negative:
+            raise ValueError(
+                "scale='zscore' subtracts the means of the columns, and what is left has negative "
+                f"entries, which {type(self).__name__} does not take; {self.SIGNED}, or take "
+                "scale='std'."
+            )
+
     def _start(self, dictionary: Any) -> None:
-        if Scaling(self.scale).linear and not hasattr(self._learner, "scaling"):
+        wanted = self._wanted_scale
+        if len(wanted.mass):
+            self._learner.scaling = wanted
+        if wanted.linear and not hasattr(self._learner, "scaling"):
             raise ValueError(
                 f"scale={self.scale!r} is learned from data, and from_components has none; scale "
                 "data and atoms beforehand, or give the atoms as init to fit."

@@ -31,7 +31,7 @@ from atomstream.base.parameters import (
     whole,
 )
 from atomstream.estimators.registry import CODERS, FAMILIES, LOSSES, SCHEDULES, SETS, UPDATERS
-from atomstream.loop import SCALES
+from atomstream.loop import SCALES, Scaling
 from atomstream.losses.labels import LABELS
 
 Table: TypeAlias = dict[str, Parameter]
@@ -75,8 +75,9 @@ SHARED: Table = {
     ),
     "scale": parameter(
         "Scale of the columns, learned from the rows and undone in reconstructions: none, std, "
-        "max, log1p or tfidf.",
+        "max, log1p, tfidf or, for models of signed data, zscore.",
         one_of(*SCALES),
+        instance(Scaling),
     ),
     "updater": parameter(
         "auto, majorise, or spsg (projected stochastic subgradient steps).",
@@ -120,8 +121,11 @@ def _table(**own: Parameter | str | tuple[Kind, ...]) -> Table:
     return made
 
 
-NMF = _table(codes=(AUTO_SET,), atoms=(AUTO_SET,))
+RIDGE = (AMOUNT, one_of("auto"))
+NMF = _table(codes=(AUTO_SET,), atoms=(AUTO_SET,), ridge=RIDGE)
+SIGNED = _table(ridge=RIDGE)
 BATCHES = _table(
+    ridge=RIDGE,
     n_shared=parameter("Number of atoms that all data sets share.", COUNT),
     n_own=parameter("Number of atoms of each data set alone.", whole(0)),
     data_sets=parameter("Names of all data sets, if known.", ARRAYS, NONE),

@@ -76,6 +76,14 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
             f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}, counted "
             f"from 0); {name} needs finite values: drop or fill such entries{offer}."
         )
+    if reset and model.missing and sp.issparse(X) and not np.isnan(values).any():
+        warnings.warn(
+            "X is sparse and holds no NaN: zeros count as observed, so that nothing is missing. "
+            "If zeros stand for entries that were not observed, give mask=X != 0; zeros that are "
+            "stored then count as unseen, too.",
+            DataWarning,
+            stacklevel=6,  # the caller of fit or partial_fit
+        )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
         advice = f" or {said.SIGNED}" if hasattr(said, "SIGNED") else ""
         row, column = _first_place(X, values == low)

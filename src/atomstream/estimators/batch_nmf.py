@@ -52,7 +52,8 @@ class BatchNMF(_OnlineMatrixFactorization):
         of the first rows (all rows of `fit`). Rows of others use, and teach, the shared atoms.
     missing : bool, default=False
         Whether NaN stands for an entry that was not observed.
-    alpha, ridge : float, default=0.0
+    alpha : float, default=0.0
+    ridge : float or "auto", default="auto"
         Strength of the l1 and of the squared l2 penalty (halved) on the codes.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
@@ -120,6 +121,7 @@ class BatchNMF(_OnlineMatrixFactorization):
     scale: str = "none"
     data_sets: ArrayLike | None = None
     missing: bool = False
+    ridge: float | str = "auto"  # type: ignore[assignment]
 
     @property
     def n_components(self) -> int:  # type: ignore[override]

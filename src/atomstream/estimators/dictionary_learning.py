@@ -1,12 +1,15 @@
 """Online dictionary learning with codes and atoms in convex sets."""
 
 from dataclasses import KW_ONLY
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators.registry import CoderChoice, SetChoice, Start
+from atomstream.loop import Scaling
 
 
 @estimator
@@ -25,8 +28,11 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         What updates the atoms; "auto" is `atomstream.updates.BlockCoordinate`.
     damping : float, default=0.0
         As in `OnlineNMF`.
-    scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
-        Scale of the columns, as in `OnlineNMF`.
+    scale : {"none", "std", "max", "log1p", "tfidf", "zscore"} or Scaling, default="none"
+        Scale of the columns, as in `OnlineNMF`. "zscore" also subtracts their means, for data far
+        from zero: in a stream offset and scale follow the first 1,000 rows, which are measured anew
+        whenever they move, and stay from then on; `fit` takes those of all rows.
+        ``Scaling.of(offset, scale)`` gives both. `inverse_transform` adds the offset again.
     codes : str or penalty part, default="free"
         Set of the codes: "free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"
         or a part of `atomstream.penalties`.
@@ -42,7 +48,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         As in `OnlineNMF`.
     alpha : float, default=0.1
         Strength of the l1 penalty on the codes, in the units of the data times their length.
-    ridge : float, default=0.0
+    ridge : float or "auto", default="auto"
         As in `OnlineNMF`.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
@@ -87,15 +93,18 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     (500, 12)
     """
 
+    PARAMETERS: ClassVar = _parameters.SIGNED
+
     n_components: int = 20
     _: KW_ONLY
     updater: object = "auto"
     alpha: float = 0.1
     damping: float = 0.0
-    scale: str = "none"
+    scale: str | Scaling = "none"
     codes: SetChoice = "free"
     atoms: SetChoice = "unit_ball"
     coder: CoderChoice = "auto"
     init: Start = "samples"
     fixed_components: int | ArrayLike = 0
     missing: bool = False
+    ridge: float | str = "auto"  # type: ignore[assignment]

@@ -12,7 +12,7 @@ from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators.registry import CoderChoice, LossChoice, SetChoice, Start
-from atomstream.loop import Algorithm
+from atomstream.loop import Algorithm, Scaling
 from atomstream.losses import Huber
 
 
@@ -79,8 +79,13 @@ class OnlineNMF(_OnlineMatrixFactorization):
         entries, and the sums completed with the reconstruction. Without it NaN is refused.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes, in the units of the data times their length.
-    ridge : float, default=0.0
-        Strength of the squared l2 penalty on the codes (halved in the objective).
+    ridge : float or "auto", default="auto"
+        Strength of the squared l2 penalty on the code of a row (halved in the objective), beside
+        the squared lengths of atoms, which are at most 1: whatever the units of the data and
+        however many entries of a row were observed, 0.001 is weak and 0.3 is strong. "auto" is 0
+        until entries are missing; then, under the squared loss and unless ``alpha`` or the set
+        holds the codes back, what predicts entries best that were hidden for it
+        (`atomstream.loop.ridge.ridge_for`). ``chosen_`` tells it.
     schedule : str or callable, default="power"
         How much a batch weighs in the memory: "power", "harmonic", "polynomial", "log_polynomial",
         "constant" or a part of `atomstream.schedules`. "constant" is for streams that drift: it
@@ -159,13 +164,14 @@ class OnlineNMF(_OnlineMatrixFactorization):
     loss: LossChoice = "squared"
     updater: object = "auto"
     damping: float = 0.0
-    scale: str = "none"
+    scale: str | Scaling = "none"
     codes: SetChoice = "auto"
     atoms: SetChoice = "auto"
     coder: CoderChoice = "auto"
     init: Start = "auto"
     fixed_components: int | ArrayLike = 0
     missing: bool = False
+    ridge: float | str = "auto"  # type: ignore[assignment]
 
     def _make_algorithm(self) -> Algorithm:
         """Return the parts that the parameters stand for; both sets must be nonnegative."""

@@ -33,6 +33,7 @@ UNITS = {
     "max": "columns over their largest absolute values",
     "tfidf": "columns times their inverse document frequencies",
     "log1p": "log(1 + x)",
+    "zscore": "columns without their means, over their standard deviations",
 }
 
 
@@ -248,7 +249,7 @@ def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
     if scale.kind == "none":
         return model, ""
     if of_data and scale.linear:
-        atoms = scale.undo(model.components_)
+        atoms = scale.undo_atoms(model.components_)
         shown = SimpleNamespace(components_=atoms, importance_=model.importance_)
         return shown, " Atoms are drawn in the units of the data."
     return model, f" Atoms are in units of the scale ({UNITS[scale.kind]})."

@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import threads
-from atomstream.base.fields import check_fields, count, each, field_names, number, part
+from atomstream.base import Choice, threads
+from atomstream.base.fields import array, check_fields, count, each, field_names, number, part
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop.explaining import CodingOptions
@@ -25,7 +25,7 @@ from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
 from atomstream.losses import Entrywise, Loss
 from atomstream.memory.state import State, Usage
-from atomstream.problem import Batch, Clock
+from atomstream.problem import Batch, Clock, observed_span
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,9 @@ SAVED = (
     *(count("n_reseeded"), count("n_iter", optional=True), number("batch_objective")),
     each(part("waiting", Batch)),
     *(part("scaling", Scaling, optional=True), part("reactive", Reactive, optional=True)),
+    *(part("ridge", Choice, optional=True), array("span", "2", np.float64, optional=True)),
+    array("mean_code", "r", np.float64, optional=True),
+    array("mean_row", "d", np.float64, optional=True),
     part("rounds", "take", optional=True),
 )
 NAMES = field_names(SAVED)
@@ -65,6 +68,13 @@ class Learner:
         Mean objective of the last batch, before the update it caused.
     scaling : Scaling
         The scale of the columns; absent where they have none.
+    ridge : Choice
+        The strength of the squared penalty on codes that was found in the data; absent where it was
+        given, or no entry has been missing.
+    span : ndarray of shape (2,)
+        The least and the largest observed entry; absent where none may be missing.
+    mean_code, mean_row : ndarray of shape (n_components,) and (n_features,)
+        Of the past, by the weights of the memory; absent where columns keep their means.
     reactive : Reactive
         The second learner; absent where the schedule needs none.
     rounds : StreamedRounds
@@ -81,6 +91,10 @@ class Learner:
     loss: Loss
     waiting: Sequence[Batch] = ()
     scaling: Scaling
+    ridge: Choice
+    span: NDArray
+    mean_code: NDArray
+    mean_row: NDArray
     reactive: Reactive
     rounds: Any
     n_reseeded: int = 0
@@ -227,9 +241,24 @@ class Learner:
 
     def _note(self, progress: Progress, after: Callable[[Progress], bool] | None) -> bool:
         """Keep what a step reports, and hand it on."""
+        if "scaling" in vars(self) and self.scaling.moves_offset:
+            self._note_means(progress)
+        if self.algorithm.missing:
+            low, high = observed_span(progress.batch)
+            before = vars(self).get("span", (np.inf, -np.inf))
+            self.span = np.array([min(low, before[0]), max(high, before[1])])
         self.n_reseeded += progress.n_reseeded
         self.batch_objective = progress.delta.objective / progress.delta.mass
         return after is not None and after(progress)
+
+    def _note_means(self, progress: Progress) -> None:
+        """Follow the means of codes and rows, which another offset of the columns changes B by."""
+        batch, codes, w = progress.batch, progress.codes.values, self.clock.weight
+        X = batch.X if batch.mask is None else batch.complete(self.state.dictionary.decode(codes))
+        old = vars(self)
+        for name, rows in (("mean_code", codes), ("mean_row", X)):
+            mean = np.average(rows.astype(np.float64), axis=0, weights=batch.row_weights)
+            old[name] = (1 - w) * old[name] + w * mean if name in old else mean
 
     def _pair(self) -> Reactive | None:
         """Return the second learner, begun or dropped as the schedule asks for one or not."""

@@ -6,11 +6,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base import dense
 from atomstream.base.fields import array, one_of
 
-SCALES = ("none", "std", "max", "log1p", "tfidf")
+SCALES = ("none", "std", "max", "log1p", "tfidf", "zscore")
+DEVIATIONS = ("std", "zscore")  # kinds that divide by standard deviations
+ROWS_OF_ZSCORE = 1000  # from which offset and scale are learned; later ones change neither
 MIN_ROWS, MIN_COLUMNS = 20, 3  # on which it makes sense to ask for a dominant column
 ENOUGH_ROWS = 2000  # of many, to look for it
 SQUARED_AT_ONCE = 2**18  # numbers that are squared at a time
@@ -44,11 +47,12 @@ class Scaling:
     zeros), by their largest absolute value ("max"), or multiplied by the inverse document
     frequency :math:`\log\frac{1 + n}{1 + n_j} + 1` ("tfidf"; n_j of n rows have an entry in column
     j). Columns for which that means nothing, all zero or constant, keep their units. "log1p"
-    takes log(1 + x) and learns nothing. Missing entries do not count.
+    takes log(1 + x) and learns nothing. "zscore" subtracts the mean of a column, and divides by its
+    standard deviation; both are those of the first 1,000 rows. Missing entries do not count.
 
     Parameters
     ----------
-    kind : {"none", "std", "max", "log1p", "tfidf"}, default="none"
+    kind : {"none", "std", "max", "log1p", "tfidf", "zscore"}, default="none"
 
     Attributes
     ----------
@@ -67,6 +71,31 @@ class Scaling:
     mean: NDArray = field(default_factory=lambda: np.empty(0), repr=False)
     spread: NDArray = field(default_factory=lambda: np.empty(0), repr=False)
 
+    @classmethod
+    def of(cls, offset: ArrayLike, scale: ArrayLike) -> Self:
+        """Return the scale that subtracts and divides by given numbers, which no rows change.
+
+        Parameters
+        ----------
+        offset, scale : array-like of shape (n_features,)
+            What is subtracted from each column, and what it is divided by then, above 0.
+
+        Examples
+        --------
+        >>> from atomstream.loop import Scaling
+        >>> Scaling.of([1.0, 2.0], [2.0, 4.0]).apply(np.array([[3.0, 2.0]])).tolist()
+        [[1.0, 0.0]]
+        """
+        mean, size = (np.array(given, np.float64) for given in (offset, scale))
+        good = mean.ndim == 1 and mean.shape == size.shape and np.isfinite([mean, size]).all()
+        if not good or not (size > 0).all():
+            raise ValueError(
+                "offset and scale must be finite numbers, one of each per feature, and scale above "
+                f"0, got shapes {mean.shape} and {size.shape}."
+            )
+        mass = np.full(len(mean), float(ROWS_OF_ZSCORE))
+        return cls("zscore", mass, mean, size**2 * mass)
+
     def check_saved(self, d: int, **sizes: int) -> None:
         """Refuse figures of other columns: only some kinds have a number for each."""
         if len(self.mass) != (d if self.linear else 0):
@@ -78,6 +107,21 @@ class Scaling:
         return self.kind in MEASURES
 
     @property
+    def centres(self) -> bool:
+        """Whether columns lose their means."""
+        return self.kind == "zscore"
+
+    @property
+    def moves_offset(self) -> bool:
+        """Whether further rows would move the means of the columns."""
+        return self.centres and self.mass.max(initial=0) < ROWS_OF_ZSCORE
+
+    @property
+    def offset(self) -> Any:
+        """What is subtracted from each column, (n_features,); 0 where nothing is."""
+        return self.mean if self.centres and len(self.mass) else 0.0
+
+    @property
     def divisor(self) -> Any:
         """The number that each column is divided by, (n_features,); 1 where there is none."""
         if not len(self.mass):
@@ -86,7 +130,7 @@ class Scaling:
             # The ones keep it finite; a column that every row has is left as it is.
             return 1 / (np.log((1 + self.mass) / (1 + self.spread)) + 1)
         size = self.spread
-        if self.kind == "std":
+        if self.kind in DEVIATIONS:
             # Of a column that was never observed mass and spread are 0, and so is the deviation.
             size = np.sqrt(size / np.maximum(self.mass, np.finfo(float).tiny))
             # What rounding leaves of a constant column is no deviation.
@@ -97,9 +141,10 @@ class Scaling:
     def energy(self) -> NDArray:
         """Mean square of each column in units of the scale, (n_features,)."""
         squares = self.mean
+        if self.kind in DEVIATIONS:
+            squares = self.spread / np.maximum(self.mass, np.finfo(float).tiny)
         if self.kind == "std":
-            # E x^2 = (E x)^2 + Var x
-            squares = self.mean**2 + self.spread / np.maximum(self.mass, np.finfo(float).tiny)
+            squares = self.mean**2 + squares  # E x^2 = (E x)^2 + Var x
         return squares / self.divisor**2
 
     def learned(self, X: Any, weights: NDArray | None, *, settled: bool = False) -> Self:
@@ -117,7 +162,7 @@ class Scaling:
         ValueError
             For entries whose sums are not finite.
         """
-        if not self.linear:
+        if not self.linear or (self.centres and not self.moves_offset):
             return self
         # Sums that overflow are answered in words below.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -136,7 +181,7 @@ class Scaling:
         return type(self)(self.kind, *new)
 
     def apply(self, X: Any) -> Any:
-        """Return rows in units of the scale; sparse ones stay sparse.
+        """Return rows in units of the scale; sparse ones stay sparse unless columns are centred.
 
         Raises
         ------
@@ -154,6 +199,9 @@ class Scaling:
         if not len(self.mass):
             return X
         divisor = self.divisor.astype(X.dtype)
+        if self.centres:
+            # In float64: the difference of large numbers is what counts.
+            return ((dense(X) - self.offset) / self.divisor).astype(X.dtype)
         if not sp.issparse(X):
             return X / divisor
         return sp.csr_array((X.data / divisor[X.indices], X.indices, X.indptr), X.shape)
@@ -162,7 +210,13 @@ class Scaling:
         """Return rows in the units of the data again."""
         if self.kind == "log1p":
             return np.expm1(X)
-        return X if not len(self.mass) else X * self.divisor.astype(X.dtype)
+        if self.centres and len(self.mass):
+            return (X * self.divisor + self.offset).astype(X.dtype)
+        return self.undo_atoms(X)
+
+    def undo_atoms(self, atoms: NDArray) -> NDArray:
+        """Return atoms, to which no offset belongs, in the units of the data."""
+        return atoms if not len(self.mass) else atoms * self.divisor.astype(atoms.dtype)
 
 
 def scaling_of(model: Any) -> Scaling:
@@ -285,7 +339,9 @@ def _squares(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> NDAr
     return total / np.where(mass > 0, mass, 1.0)
 
 
-MEASURES: dict[str, Callable[..., _Sums]] = {"std": _std, "max": _max, "tfidf": _tfidf}
+MEASURES: dict[str, Callable[..., _Sums]] = {
+    **{"std": _std, "max": _max, "tfidf": _tfidf, "zscore": _std},
+}
 
 
 def _merged(old: _Sums, new: _Sums, kind: str) -> _Sums:
@@ -300,7 +356,7 @@ def _merged(old: _Sums, new: _Sums, kind: str) -> _Sums:
     share = new.mass / np.where(mass > 0, mass, 1.0)
     apart = new.mean - old.mean
     spread = np.maximum(old.spread, new.spread) if kind == "max" else old.spread + new.spread
-    if kind == "std":
+    if kind in DEVIATIONS:
         # Two means that differ are a deviation too.
         spread += apart**2 * old.mass * share
     return _Sums(mass, old.mean + apart * share, spread)

@@ -150,6 +150,12 @@ class Aggregates(Memory[GramDelta]):
         constant = self.constant + 0.5 * float(energy @ (scale**2 - 1))
         vars(self).update(cross=self.cross * scale, constant=constant)
 
+    def shift_features(self, shift: NDArray, mean_code: NDArray, mean_row: NDArray) -> None:
+        """Add a number to every feature of the past, whose mean code and row are these."""
+        constant = self.constant + float(shift @ mean_row) + 0.5 * float(shift @ shift)
+        cross = self.cross + np.outer(mean_code, shift)
+        vars(self).update(cross=cross, constant=constant)
+
     def value(self, dictionary: Dictionary) -> float:
         r"""Return the average objective of past samples at their stored codes, :math:`\hat f_t(D)`.
 

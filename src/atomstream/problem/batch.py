@@ -183,6 +183,15 @@ class Batch:
         return (self.seen * self.X).sum(axis=1, dtype=np.float64)
 
 
+def observed_span(batch: Batch) -> NDArray:
+    """Return the least and the largest observed entry of a batch, (2,)."""
+    if sp.issparse(batch.X):  # zeros that are not stored were observed
+        return np.array([batch.X.data.min(initial=0), batch.X.data.max(initial=0)], np.float64)
+    seen: Any = True if batch.mask is None else batch.mask > 0
+    ends = np.min(batch.X, initial=np.inf, where=seen), np.max(batch.X, initial=-np.inf, where=seen)
+    return np.array(ends, np.float64)
+
+
 def joined(batches: Sequence[Batch]) -> Batch:
     """Return the rows of several batches as one, dense where some of their entries are missing."""
     parts, mask = [batch.X for batch in batches], None

@@ -11,13 +11,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import Fixed, Matrix, are_fixed
+from atomstream.base import Fixed, Matrix, are_fixed, dense
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop import scaling_of
 from atomstream.memory.base import Delta
 from atomstream.penalties.base import TINY
 from atomstream.problem import Batch, Objective
+
+UNEXPLAINED = "unexplained share of the energy"
+BEYOND_MEANS = "unexplained share of what the column means leave"
+MIN_SPREAD_SHARE = 0.1  # of the energy: with less around the means of the columns they are named
 
 
 def stationarity(
@@ -58,18 +62,30 @@ def figures_on(model: Any, rows: Any, labels: Any = None) -> dict[str, float]:
     with warnings.catch_warnings(action="ignore"):
         scaled = scaling_of(model).apply(rows)
         values = scaled.data if sp.issparse(scaled) else scaled
-        energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / rows.shape[0]
-        lost = float(np.mean(model.losses(rows)))
+        n_rows, lost = rows.shape[0], float(np.mean(model.losses(rows)))
+        energy = 0.5 * float(np.nansum(values.astype(float) ** 2)) / n_rows
         given = [] if labels is None else labels
         told = np.array([it is not None and it == it for it in given], bool)  # NaN != NaN
         predicted = {"score of labels": model.score(rows[told], labels[told])} if told.any() else {}
+        figures = {UNEXPLAINED: lost / energy if energy else 0.0}
+        beyond = 0.5 * _spread(scaled) / n_rows
+        # Where the means of the columns are nearly all, what they leave is what atoms are for.
+        if 0 < beyond < MIN_SPREAD_SHARE * energy:
+            figures[BEYOND_MEANS] = lost / beyond
         return predicted | {
-            "unexplained share of the energy": lost / energy if energy else 0.0,
+            **figures,
             "mean objective": model.objective(rows),
             "stationarity": model.stationarity(rows),
             "surrogate": model.surrogate(),
             "surrogate gap": model.surrogate_gap(rows),
         }
+
+
+def _spread(rows: Any) -> float:
+    """Return the sum of squared deviations of observed entries from the means of their columns."""
+    values = dense(rows).astype(np.float64)
+    with warnings.catch_warnings(action="ignore"):  # of columns without an entry
+        return float(np.nansum((values - np.nanmean(values, axis=0)) ** 2))
 
 
 def relative_move(

@@ -41,6 +41,12 @@ class RowsSettings(checkpoints, Settings):
     alpha: float | None = sets(
         OnlineNMF, "alpha", default=None, shown="0 for nmf, 0.1 for the others"
     )
+    ridge: float | None = sets(
+        OnlineNMF,
+        "ridge",
+        default=None,
+        shown="0; with --missing what predicts hidden entries best",
+    )
     scale: str = sets(OnlineNMF, "scale")
     schedule: str = sets(OnlineNMF, "schedule")
     half_life: float | None = option(

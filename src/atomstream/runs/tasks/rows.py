@@ -46,6 +46,12 @@ class RowsTask(_passes.PassesTask):
 
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
+        table = next((it.name for it in self.sources if it.shape is None), None)
+        if settings.center and table is not None:
+            raise InputError(
+                f"--center subtracts the mean of each patch of an image, and {table} is none; to "
+                "subtract the means of columns take --model dictionary --scale zscore."
+            )
         self._flattening = check_axes(self.sources, settings.sample_axes)
         # Genes of all files are divided by the deviations of the first: one dictionary, one scale.
         divide_alike(self.sources, self.sources[0].deviation)

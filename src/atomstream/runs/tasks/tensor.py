@@ -21,6 +21,7 @@ from atomstream.looks.tensor import axes_of, in_samples, label_text, labels_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import PassesTask, epochs_option, settle_option
 from atomstream.updates import LoadingSweep
+from atomstream.watch.diagnostics import UNEXPLAINED
 
 JUDGED = 256  # samples that the figures are measured on, at most
 LOOKED_AT = 20_000  # samples, at least, among which those that use an atom most are found
@@ -138,7 +139,7 @@ class TensorTask(PassesTask):
         values = (rows.data if sp.issparse(rows) else np.asarray(rows)).astype(np.float64)
         energy = 0.5 * float(np.nansum(values**2))
         left = float(self.model.losses(self.axes.restore(rows)).sum())
-        figures = {"unexplained share of the energy": left / energy if energy else 0.0}
+        figures = {UNEXPLAINED: left / energy if energy else 0.0}
         return {"n_judged": rows.shape[0], "figures": figures, **self._samples().notes()}
 
     def _samples(self) -> Samples:
