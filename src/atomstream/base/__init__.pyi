@@ -18,7 +18,17 @@ from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
 from .machine import check_memory, memory_there, most_threads, over_rows, share_out, threads
-from .matrices import Matrix, Samples, checked_numbers, dense, of_sum_one, stacked, unit
+from .matrices import (
+    Matrix,
+    Samples,
+    as_array,
+    check_unmasked,
+    checked_numbers,
+    dense,
+    of_sum_one,
+    stacked,
+    unit,
+)
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
 __all__ = [
@@ -32,9 +42,11 @@ __all__ = [
     "RowDraws",
     "Samples",
     "are_fixed",
+    "as_array",
     "check_count",
     "check_memory",
     "check_number",
+    "check_unmasked",
     "checked_numbers",
     "compiling",
     "counted",

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.extras import library
 
 KINDS = "fiubO"  # of NumPy's types: real numbers, and objects, which may be some
+IS_NA = np.frompyfunc(lambda entry: type(entry).__name__ == "NAType", 1, 1)
 
 
 class Shaped(Protocol):
@@ -37,7 +38,8 @@ def dense(X: Any) -> Any:
 def checked_numbers(X: Any, name: str = "X") -> Any:
     """Return data that hold real numbers, in parts that fit together; most kinds as they are.
 
-    Lists become arrays, objects become float64, and masked entries become NaN.
+    Lists become arrays, objects become float64, and what is missing becomes NaN: entries that are
+    masked, null, None or NA. Sparse matrices become canonical CSR.
 
     Parameters
     ----------
@@ -62,8 +64,7 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         return _checked_stored(X, name)
     if isinstance(X, np.ma.MaskedArray):
         _check_kind(X.dtype, name)
-        # Of integers too: only floats can be NaN.
-        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+        X = _filled(X)
     if hasattr(X, "to_batches") or hasattr(X, "to_struct_array"):
         return _checked_arrow(X, name)
     if not hasattr(X, "shape"):
@@ -75,7 +76,54 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         # Types of other libraries than pandas are known by what they become.
         _check_kind(np.asarray(X.head(1)).dtype, name)
     _check_kind(getattr(X, "dtype", None), name)
+    if hasattr(X, "iloc"):
+        X = _without_na(X)
     return _floats(X, name) if isinstance(X, np.ndarray) and X.dtype.kind == "O" else X
+
+
+def as_array(X: Any, name: str = "X", dtype: Any = None) -> NDArray:
+    """Return numbers as a dense array, NaN where an entry is missing, whatever held them.
+
+    Every function that computes with what a user hands over calls this or `checked_numbers` first:
+    NumPy's own conversion reads what stands behind a mask.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse
+    name : str, default="X"
+        The name of the argument in messages.
+    dtype : data-type, optional
+        By default that of the data; float64 for objects.
+
+    Returns
+    -------
+    ndarray
+        The data themselves where they are an array of this type.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `checked_numbers`.
+    """
+    X = dense(checked_numbers(X, name))
+    if type(X) is not np.ndarray:
+        # What is read late, or put together of columns, shows its masks and objects now.
+        X = checked_numbers(np.asanyarray(X), name)
+    return np.asarray(X, dtype)
+
+
+def check_unmasked(values: Any, name: str) -> None:
+    """Refuse masked entries among dates, names and places, of which none can be missing.
+
+    Raises
+    ------
+    ValueError
+        Naming the first entry that is masked.
+    """
+    masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(1, bool)
+    if masked.any():
+        place = np.argwhere(masked)[0].tolist()
+        raise ValueError(f"{name} has a masked entry (at {place}); leave it out.")
 
 
 def _refuse_unopened(X: Any, name: str) -> None:
@@ -105,7 +153,46 @@ def _checked_arrow(X: Any, name: str) -> Any:
     return X if hasattr(X, "to_batches") else library("pyarrow", "Tables").table(X)
 
 
+def _filled(X: Any) -> NDArray:
+    """Return a masked array with NaN behind its mask; one that hides nothing in its own type."""
+    if not np.ma.is_masked(X):
+        return np.asarray(X.data)
+    if X.dtype.kind == "O":
+        return np.where(X.mask, None, X.data)
+    # Of integers too: only floats can be NaN.
+    return X.astype(np.result_type(X.dtype, np.float32)).filled(np.nan)
+
+
+def _without_na(X: Any) -> Any:
+    """Return a frame or a series of pandas in types of NumPy, NaN where it says NA."""
+    if not hasattr(X, "columns"):
+        return _with_nan(X) if _may_hold_na(X.dtype) else X
+    nullable = [place for place, dtype in enumerate(X.dtypes) if _may_hold_na(dtype)]
+    if nullable:
+        X = X.copy(deep=False)
+    for place in nullable:
+        X.isetitem(place, _with_nan(X.iloc[:, place]))
+    return X
+
+
+def _may_hold_na(dtype: Any) -> bool:
+    """Return whether a column of pandas of this type may hold NA among numbers."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "O"
+    return hasattr(dtype, "numpy_dtype") and dtype.numpy_dtype.kind in "fiub"
+
+
+def _with_nan(column: Any) -> NDArray:
+    """Return a column as floats, or as objects, with NaN for NA."""
+    known = getattr(column.dtype, "numpy_dtype", column.dtype)
+    kind = known if known in (np.float32, object) else np.float64
+    return column.to_numpy(kind, na_value=np.nan)
+
+
 def _array(X: Any, name: str) -> NDArray:
+    nested = list, tuple, np.ma.MaskedArray
+    if isinstance(X, list | tuple) and any(isinstance(part, nested) for part in X):
+        X = [checked_numbers(part, name) for part in X]  # masks at any depth
     try:
         return np.asarray(X)
     except ValueError:
@@ -115,6 +202,8 @@ def _array(X: Any, name: str) -> NDArray:
 
 
 def _floats(X: NDArray, name: str) -> NDArray:
+    # The missing entry of pandas is no number, and equals nothing.
+    X = np.where(IS_NA(X).astype(bool), np.nan, X)
     try:
         return X.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -139,15 +228,29 @@ def _check_kind(dtype: Any, name: str) -> None:
 
 
 def _checked_stored(X: Any, name: str) -> Any:
-    """Return a sparse matrix whose parts fit together; what is stored beyond its end is left out.
+    """Return a sparse matrix whose parts fit together as canonical CSR rows.
 
-    Other formats than COO, CSR, CSC and BSR become CSR.
+    Columns rise in every row, and each stands there once: parts of an entry are added up. What has
+    more than two axes stays COO. A canonical CSR matrix comes back as it is, and what was given is
+    never changed.
     """
     if X.format == "coo":
         _check_coordinates(X, name)
-        return X
-    if X.format not in ("csr", "csc", "bsr"):
-        X = X.tocsr()
+        if X.ndim != 2:
+            return X
+        # Another matrix of the same parts: one that calls itself canonical would not be summed.
+        X = type(X)((X.data, X.coords), shape=X.shape)
+    elif X.format in ("csc", "bsr"):
+        X = _within_bounds(X, name)
+    X = _within_bounds(X if X.format == "csr" else X.tocsr(), name)
+    if not _rises(X):
+        X = X.copy()  # which knows nothing of itself yet
+        X.sum_duplicates()
+    return X
+
+
+def _within_bounds(X: Any, name: str) -> Any:
+    """Return a CSR, CSC or BSR matrix without what is stored beyond its end; refuse a faulty one."""
     n_major, n_minor = X.shape[-2:] if len(X.shape) > 1 else (1, X.shape[0])
     if X.format == "csc":
         n_major, n_minor = n_minor, n_major
@@ -161,6 +264,15 @@ def _checked_stored(X: Any, name: str) -> Any:
         X = X.copy()
         X.prune()
     return X
+
+
+def _rises(X: Any) -> bool:
+    """Return whether the columns of each row rise; what a matrix says of itself may be stale."""
+    rises = X.indices[1:] > X.indices[:-1]
+    begins = X.indptr[1:-1]
+    # Where a row begins any column may follow; empty rows begin there too.
+    rises[begins[(begins > 0) & (begins < len(X.indices))] - 1] = True
+    return bool(rises.all())
 
 
 def _fault(X: Any, n_major: int, n_minor: int) -> str:
@@ -192,8 +304,7 @@ def _fault(X: Any, n_major: int, n_minor: int) -> str:
 
 
 def _check_coordinates(X: Any, name: str) -> None:
-    coordinates = X.coords if hasattr(X, "coords") else (X.row, X.col)
-    for axis, (places, length) in enumerate(zip(coordinates, X.shape, strict=True)):
+    for axis, (places, length) in enumerate(zip(X.coords, X.shape, strict=True)):
         if len(places) != len(X.data):
             fault = f"{len(places)} places along axis {axis} for {len(X.data)} entries"
         elif len(places) and (places.min() < 0 or places.max() >= length):
