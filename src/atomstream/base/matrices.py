@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base.extras import library
 
 KINDS = "fiubO"  # of NumPy's types: real numbers, and objects, which may be some
-IS_NA = np.frompyfunc(lambda entry: type(entry).__name__ == "NAType", 1, 1)
 
 
 class Shaped(Protocol):
@@ -81,7 +80,7 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
     return _floats(X, name) if isinstance(X, np.ndarray) and X.dtype.kind == "O" else X
 
 
-def as_array(X: Any, name: str = "X", dtype: Any = None) -> NDArray:
+def checked_array(X: Any, name: str = "X", dtype: Any = None) -> NDArray:
     """Return numbers as a dense array, NaN where an entry is missing, whatever held them.
 
     Every function that computes with what a user hands over calls this or `checked_numbers` first:
@@ -112,18 +111,30 @@ def as_array(X: Any, name: str = "X", dtype: Any = None) -> NDArray:
     return np.asarray(X, dtype)
 
 
-def check_unmasked(values: Any, name: str) -> None:
-    """Refuse masked entries among dates, names and places, of which none can be missing.
+def column_names(frame: Any) -> list[Any]:
+    """Return the names of the columns of a frame of pandas or polars, or a table of pyarrow."""
+    return list(frame.schema.names if hasattr(frame, "to_pydict") else frame.columns)
+
+
+def unmasked(values: Any, name: str, dtype: Any = None) -> NDArray:
+    """Return dates, names or places as an array; none of them may be masked.
 
     Raises
     ------
     ValueError
-        Naming the first entry that is masked.
+        Where some are; NumPy would read what stands behind the mask.
     """
-    masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else np.zeros(1, bool)
-    if masked.any():
-        place = np.argwhere(masked)[0].tolist()
-        raise ValueError(f"{name} has a masked entry (at {place}); leave it out.")
+    parts = values if isinstance(values, list | tuple) else [values]
+    if any(map(np.ma.is_masked, parts)):
+        raise ValueError(f"{name} has masked entries; leave them out.")
+    return np.asarray(values, dtype)
+
+
+def is_missing(entry: Any) -> Any:
+    """Return whether an entry among names or labels is none: None, NaN, NaT, NA or masked."""
+    # Comparing NA with itself gives NA, which is neither true nor false.
+    is_none = entry is None or entry is np.ma.masked or type(entry).__name__ == "NAType"
+    return is_none or entry != entry
 
 
 def _refuse_unopened(X: Any, name: str) -> None:
@@ -202,10 +213,10 @@ def _array(X: Any, name: str) -> NDArray:
 
 
 def _floats(X: NDArray, name: str) -> NDArray:
-    # The missing entry of pandas is no number, and equals nothing.
-    X = np.where(IS_NA(X).astype(bool), np.nan, X)
     try:
-        return X.astype(np.float64)
+        return np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X).astype(
+            np.float64
+        )
     except (TypeError, ValueError, OverflowError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name} must hold real numbers: {error}.") from None
@@ -250,7 +261,7 @@ def _checked_stored(X: Any, name: str) -> Any:
 
 
 def _within_bounds(X: Any, name: str) -> Any:
-    """Return a CSR, CSC or BSR matrix without what is stored beyond its end; refuse a faulty one."""
+    """Return a CSR, CSC or BSR matrix without what is stored beyond its end; refuse faults."""
     n_major, n_minor = X.shape[-2:] if len(X.shape) > 1 else (1, X.shape[0])
     if X.format == "csc":
         n_major, n_minor = n_minor, n_major

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import MAX_NUMBER
+from atomstream.base import MAX_NUMBER, unmasked
 from atomstream.base.parameters import Part, number, one_of
 from atomstream.samplers.base import Chain
 
@@ -90,7 +90,7 @@ class IsingGibbs(Part, Chain[int]):
         """
         if position is None:
             return rng.choice(np.array([-1, 1], np.int8), self.shape)
-        spins = np.array(position)
+        spins = unmasked(position, "position")
         if spins.shape != tuple(self.shape) or not np.isin(spins, (-1, 1)).all():
             raise ValueError(
                 f"position must be an array of 1 and -1 of shape {self.shape}, "
