@@ -241,9 +241,9 @@ def _check_kind(dtype: Any, name: str) -> None:
 def _checked_stored(X: Any, name: str) -> Any:
     """Return a sparse matrix whose parts fit together as canonical CSR rows.
 
-    Columns rise in every row, and each stands there once: parts of an entry are added up. What has
-    more than two axes stays COO. A canonical CSR matrix comes back as it is, and what was given is
-    never changed.
+    Columns rise in every row, and each stands there once: parts of an entry are added up, and
+    zeros are not stored. What has more than two axes stays COO. A canonical CSR matrix comes back
+    as it is, and what was given is never changed.
     """
     if X.format == "coo":
         _check_coordinates(X, name)
@@ -254,9 +254,10 @@ def _checked_stored(X: Any, name: str) -> Any:
     elif X.format in ("csc", "bsr"):
         X = _within_bounds(X, name)
     X = _within_bounds(X if X.format == "csr" else X.tocsr(), name)
-    if not _rises(X):
+    if not _rises(X) or not X.data.all():
         X = X.copy()  # which knows nothing of itself yet
         X.sum_duplicates()
+        X.eliminate_zeros()
     return X
 
 
