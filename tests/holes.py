@@ -1,4 +1,4 @@
-"""Every way to say that an entry is missing, and every door at which numbers come in."""
+"""Every way to write that an entry is missing, and every public argument that takes data."""
 
 import inspect
 import types
@@ -22,22 +22,12 @@ def nested(X):
     return np.where(np.isnan(X), None, X).tolist()
 
 
-def rows_of_masked(X):
-    return list(masked(X))
-
-
 def columns(X):
-    return {f"c{number}": column.tolist() for number, column in enumerate(X.T)}
+    return {f"c{number}": nested(column) for number, column in enumerate(X.T)}
 
 
-def with_none(X):
-    return {
-        name: [None if v != v else v for v in column] for name, column in columns(X).items()
-    }
-
-
-def pandas_with(kind):
-    return lambda X: pd.DataFrame({name: pd.array(c, kind) for name, c in with_none(X).items()})
+def pandas_of(kind):
+    return lambda X: pd.DataFrame({name: pd.array(c, kind) for name, c in columns(X).items()})
 
 
 def objects_with_na(X):
@@ -46,17 +36,21 @@ def objects_with_na(X):
 
 
 # Of any number of axes, of two, and of one.
-ANY = {"masked": masked, "lists": nested, "objects": lambda X: np.array(nested(X), object)}
-TABLES = {
-    "rows that are masked": rows_of_masked,
-    "Float64": pandas_with("Float64"),
-    "Arrow of pandas": pandas_with("double[pyarrow]"),
-    "objects with NA": objects_with_na,
-    "polars": lambda X: pl.DataFrame(with_none(X)),
-    "Arrow": lambda X: pa.table(with_none(X)),
-    "a batch of records": lambda X: pa.table(with_none(X)).to_batches()[0],
+ANY = {
+    "masked": masked,
+    "lists": nested,
+    "objects": lambda X: np.array(nested(X), object),
 }
-COLUMNS = {
+TABLES = {
+    "rows that are masked": lambda X: list(masked(X)),
+    "Float64": pandas_of("Float64"),
+    "Arrow of pandas": pandas_of("double[pyarrow]"),
+    "objects with NA": objects_with_na,
+    "polars": lambda X: pl.DataFrame(columns(X)),
+    "Arrow": lambda X: pa.table(columns(X)),
+    "a batch of records": lambda X: pa.table(columns(X)).to_batches()[0],
+}
+SERIES = {
     "a list with a masked entry": lambda X: list(masked(X)),
     "a series of pandas": lambda X: pd.Series(pd.array(nested(X), "Float64")),
     "a series of polars": lambda X: pl.Series(nested(X)),
@@ -66,50 +60,58 @@ COLUMNS = {
 
 def forms(X):
     """Return the ways to write an array with NaN."""
-    return ANY | {2: TABLES, 1: COLUMNS}.get(X.ndim, {})
+    return ANY | {2: TABLES, 1: SERIES}.get(X.ndim, {})
 
 
-# Arguments that hold numbers, labels, dates or places.
-GIVEN = set(
-    "A P X Y after ahead approximation before bins cells classes codes components "
-    "concentrations configurations contributions counts covariates cube data_sets dates "
-    "dictionary entry_weight exogenous examples held_out ids image images init labels latitude "
-    "limits longitude mask missing model_a model_b motif network node_weights observed origins "
-    "destinations pairs places position predicted probabilities profiles rebuilt reconstruction "
-    "rows sample_weight scores series shares source start states times total uncertainties "
-    "usages values video visits weights x y".split()
+# Names of arguments that hold numbers, labels, dates or places.
+DATA = frozenset(
+    "A P X Y after ahead anchors approximation batch batches before bins cells classes codes "
+    "components concentrations configurations contributions counts covariates cube data dates "
+    "destinations dictionary edges entry_weight examples exogenous held_out ids image images init "
+    "labels latitude limits longitude mask missing model_a model_b motif network node_weights "
+    "observed original origins others pairs pictures places position predicted probabilities "
+    "profiles rebuilt reconstruction rows sample_weight scores series shares source start states "
+    "time times total truth uncertainties usages values video visits weights x y".split()
 )
+# The parts of which models are made, and what is written and read: they get checked arrays.
+INSIDE = (
+    "coders dictionaries losses memory penalties schedules updates "  # parts
+    "changes cluster drift history io live lives loggers testing watch callbacks.Learning "
+    "callbacks.EarlyStopping looks.Encoded looks.FileCoder looks.Record looks.Section looks.Table "
+    "looks.report looks.live"
+).split()
+
+
+def arguments(function):
+    try:
+        return inspect.signature(function).parameters.keys()
+    except (TypeError, ValueError):
+        return ()
 
 
 def public():
-    """Return the public functions and methods with each of their arguments that hold data."""
-    found, seen = {}, set()
+    """Return "name(argument)" for each argument that takes data of all public callables."""
+    found, seen = [], set()
 
     def visit(name, function):
-        try:
-            parameters = inspect.signature(function).parameters
-        except (TypeError, ValueError):
-            return
-        for parameter in GIVEN & parameters.keys():
-            found[f"{name}({parameter})"] = function
+        found.extend(f"{name}({given})" for given in arguments(function) if given in DATA)
 
     def walk(module, prefix):
         for name in module.__all__:
-            thing = getattr(module, name)
+            thing, path = getattr(module, name), prefix + name
             if id(thing) in seen:
                 continue
             seen.add(id(thing))
             if isinstance(thing, types.ModuleType):
                 if hasattr(thing, "__all__"):
                     walk(thing, thing.__name__.removeprefix("atomstream.") + ".")
-                continue
-            if not inspect.isclass(thing):
-                visit(prefix + name, thing)
-                continue
-            visit(prefix + name, thing)
-            for method, function in inspect.getmembers(thing, inspect.isroutine):
-                if not method.startswith(("_", "set_")):
-                    visit(f"{prefix}{name}.{method}", function)
+            elif inspect.isclass(thing):
+                visit(path, thing)
+                for method, function in inspect.getmembers(thing, inspect.isroutine):
+                    if not method.startswith(("_", "set_")) and not hasattr(tuple, method):
+                        visit(f"{path}.{method}", function)
+            else:
+                visit(path, thing)
 
     walk(atomstream, "")
-    return found
+    return [name for name in found if not name.startswith(tuple(INSIDE))]

@@ -24,12 +24,13 @@ from .matrices import (
     checked_array,
     checked_numbers,
     column_names,
+    complete_array,
     dense,
     is_missing,
     of_sum_one,
     stacked,
     unit,
-    unmasked,
+    without_mask,
 )
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
@@ -51,6 +52,7 @@ __all__ = [
     "checked_numbers",
     "column_names",
     "compiling",
+    "complete_array",
     "counted",
     "dense",
     "fixed_atoms",
@@ -74,5 +76,5 @@ __all__ = [
     "threads",
     "track",
     "unit",
-    "unmasked",
+    "without_mask",
 ]

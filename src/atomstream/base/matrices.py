@@ -116,18 +116,27 @@ def column_names(frame: Any) -> list[Any]:
     return list(frame.schema.names if hasattr(frame, "to_pydict") else frame.columns)
 
 
-def unmasked(values: Any, name: str, dtype: Any = None) -> NDArray:
-    """Return dates, names or places as an array; none of them may be masked.
+def complete_array(values: Any, name: str, dtype: Any = None) -> NDArray:
+    """Return dates, names or places as an array, of which none may be missing.
 
     Raises
     ------
     ValueError
-        Where some are; NumPy would read what stands behind the mask.
+        Where an entry is masked, NaN, NaT, None or NA.
     """
-    parts = values if isinstance(values, list | tuple) else [values]
-    if any(map(np.ma.is_masked, parts)):
-        raise ValueError(f"{name} has masked entries; leave them out.")
-    return np.asarray(values, dtype)
+    array = np.asarray(without_mask(values))
+    missing = array != array if array.dtype.kind in "fM" else _missing_objects(array)
+    if np.any(missing):
+        place = ", ".join(map(str, np.argwhere(missing)[0]))
+        raise ValueError(f"{name} has a missing entry (at {place}, counted from 0); leave it out.")
+    return array.astype(dtype or array.dtype, copy=False)
+
+
+def without_mask(values: Any) -> Any:
+    """Return names or labels as they are, or as a list with None for what is masked."""
+    if isinstance(values, list | tuple) and any(entry is np.ma.masked for entry in values):
+        return [None if entry is np.ma.masked else entry for entry in values]
+    return values.tolist() if np.ma.is_masked(values) else values
 
 
 def is_missing(entry: Any) -> Any:
@@ -162,6 +171,13 @@ def _checked_arrow(X: Any, name: str) -> Any:
                 "numbers; convert it if that makes sense."
             )
     return X if hasattr(X, "to_batches") else library("pyarrow", "Tables").table(X)
+
+
+def _missing_objects(X: NDArray) -> NDArray:
+    """Return which entries are missing, of the shape of an array of objects; of others none."""
+    if X.dtype.kind != "O":
+        return np.zeros(X.shape, bool)
+    return np.frompyfunc(is_missing, 1, 1)(X).astype(bool)
 
 
 def _filled(X: Any) -> NDArray:
@@ -214,9 +230,7 @@ def _array(X: Any, name: str) -> NDArray:
 
 def _floats(X: NDArray, name: str) -> NDArray:
     try:
-        return np.where(np.frompyfunc(is_missing, 1, 1)(X).astype(bool), np.nan, X).astype(
-            np.float64
-        )
+        return np.where(_missing_objects(X), np.nan, X).astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name} must hold real numbers: {error}.") from None

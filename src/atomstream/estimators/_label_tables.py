@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from atomstream.base import checked_array, is_missing, unmasked
+from atomstream.base import checked_array, complete_array, is_missing, without_mask
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ def checked_labels(y: Any, n_rows: int) -> NDArray | None:
     if y is None:
         return None
     # A list of texts and NaN would become texts; a masked entry of an array is None in its list.
-    y = y.tolist() if np.ma.is_masked(y) else y
+    y = without_mask(y)
     y = np.asarray(y, dtype=object) if isinstance(y, list) else np.asarray(y)
     if y.ndim == 0 or len(y) != n_rows:
         raise ValueError(f"y must have a label for each of {n_rows} rows, got {y.shape}.")
@@ -72,7 +72,7 @@ def all_classes(labels: NDArray, named: Any) -> NDArray:
     """Return the classes that are named, or those that labels show."""
     if len(labels):
         check_classification_targets(labels)
-    classes = np.unique(labels if named is None else unmasked(named, "classes"))
+    classes = np.unique(labels if named is None else complete_array(named, "classes"))
     if len(classes) < 2:
         shown = ", ".join(map(str, classes.tolist())) or "none"
         raise ValueError(

@@ -12,7 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from atomstream.base import Matrix, checked_numbers, dense, fixed_atoms, unmasked
+from atomstream.base import (
+    Matrix,
+    checked_numbers,
+    dense,
+    fixed_atoms,
+    without_mask,
+)
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
@@ -248,7 +254,7 @@ def check_size(model: BaseEstimator, n_atoms: int) -> None:
 def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = None) -> NDArray:
     """Return the names of rows: ``ids``, the index of a frame, or their numbers in the stream."""
     if ids is not None:
-        names = unmasked(ids, "ids")
+        names = np.asarray(without_mask(ids))
         if names.shape != (n_rows,):
             raise ValueError(
                 f"ids must be of shape ({n_rows},), one per row of X, got {names.shape}."

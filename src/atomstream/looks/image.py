@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_array, counted, library, unmasked
+from atomstream.base import checked_array, complete_array, counted, library
 from atomstream.domains import images
 from atomstream.io import check_out, existing, image_format, load_image, naming_source, write_image
 from atomstream.looks import FileCoder, Look, Record, Table, canvas, drawings, report
@@ -241,7 +241,7 @@ def material_map_data(
     classes: ArrayLike, names: Sequence[str]
 ) -> tuple[NDArray, list[tuple[str, float]]]:
     """Return what `material_map` draws: the map, and each material with its share of the pixels."""
-    classes = unmasked(classes, "classes")
+    classes = complete_array(classes, "classes")
     shares = np.bincount(classes.ravel(), minlength=len(names)) / classes.size
     return classes, list(zip(names, shares.tolist(), strict=True))
 

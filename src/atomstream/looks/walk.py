@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_array, library, unmasked
+from atomstream.base import checked_array, complete_array, library
 from atomstream.domains.walks import Grid
 from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 
@@ -97,10 +97,10 @@ def _between(record: Record) -> NDArray | None:
 
 def partition_map_data(grid: Grid, cells: ArrayLike, labels: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return what `partition_map` draws: corners (west, south) and clusters of cells."""
-    labels = unmasked(labels, "labels")
+    labels = complete_array(labels, "labels")
     keep = labels >= 0
     # Longitude first, as x is.
-    return grid.corners(unmasked(cells, "cells")[keep])[:, ::-1], labels[keep]
+    return grid.corners(complete_array(cells, "cells")[keep])[:, ::-1], labels[keep]
 
 
 def partition_map(

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import Fixed, Matrix, are_fixed, checked_array, checked_numbers, unmasked
+from atomstream.base import Fixed, Matrix, are_fixed, checked_array, checked_numbers, complete_array
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop import scaling_of
@@ -246,7 +246,7 @@ def lumpability(counts: Matrix, labels: ArrayLike) -> float:
     labels : array-like of int of shape (n_states,)
         Block of each state; transitions from and to negative ones are left out.
     """
-    counts, labels = checked_numbers(counts, "counts"), unmasked(labels, "labels")
+    counts, labels = checked_numbers(counts, "counts"), complete_array(labels, "labels")
     counts = sp.csr_array(counts, dtype=np.float64)
     if labels.ndim != 1 or counts.shape != (len(labels), len(labels)):
         raise ValueError(

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_array, checked_numbers, unmasked
+from atomstream.base import checked_array, checked_numbers, complete_array
 
 # The high-pass filter of Daubechies with two vanishing moments: it is 0 where an image is a plane.
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
@@ -173,7 +173,7 @@ def with_holes(image: object, missing: object) -> tuple[NDArray, NDArray]:
     observed = ~np.isnan(image) if image.dtype.kind == "f" else np.ones(image.shape, bool)
     observed = (observed if masked is None else observed & ~masked).reshape(*image.shape[:2], -1)
     if missing is not None:
-        missing = unmasked(missing, "missing")
+        missing = complete_array(missing, "missing")
         if missing.dtype != bool or missing.shape not in (image.shape, image.shape[:2]):
             raise ValueError(
                 f"missing must be bool and of the shape of the image, {image.shape[:2]} or "

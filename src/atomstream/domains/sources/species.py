@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_array, checked_numbers, column_names, unmasked
+from atomstream.base import checked_array, checked_numbers, column_names, complete_array
 from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
 
@@ -103,7 +103,9 @@ class SpeciesTable:
                 f"{given.shape} and {len(self.species)} species; every concentration needs one "
                 "uncertainty."
             )
-        self.dates = np.arange(len(values)) if self.dates is None else unmasked(self.dates, "dates")
+        self.dates = (
+            np.arange(len(values)) if self.dates is None else complete_array(self.dates, "dates")
+        )
         self.total = None if self.total is None else checked_array(self.total, "total", np.float64)
         limits = checked_array(0 if self.limits is None else self.limits, "limits", np.float64)
         limits = np.broadcast_to(np.where(limits > 0, limits, -np.inf), values.shape)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import RandomSource, check_count, checked_array, is_missing, unmasked
+from atomstream.base import RandomSource, check_count, checked_array, complete_array, is_missing
 from atomstream.exceptions import NetworkWarning
 
 MAX_STATES = 2**40  # states
@@ -95,7 +95,7 @@ class StateIndex:
         return {label: number for number, label in enumerate(self.labels)}
 
     def _in_range(self, states: object) -> NDArray:
-        numbers = unmasked(states, "states")
+        numbers = complete_array(states, "states")
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
             raise ValueError(
                 f"states must be whole numbers below n_states={len(self)}, "
@@ -116,7 +116,7 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
         hasattr(states, "__len__") or hasattr(states, "__iter__")
     ):
         raise ValueError(f"states must be a sequence of states, got {type(states).__name__}.")
-    array = unmasked(states, "states") if isinstance(states, np.ndarray) else None
+    array = complete_array(states, "states") if isinstance(states, np.ndarray) else None
     if array is None and hasattr(states, "to_numpy"):
         array = states.to_numpy()
     if array is not None and array.ndim != 1:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_array, unmasked
+from atomstream.base import checked_array, complete_array
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, open_inputs, reading, text_lines, whole_file, write_table
 
@@ -74,7 +74,7 @@ class Grid:
 
     def corners(self, cells: ArrayLike) -> NDArray:
         """Return the south-west corners of cells, (latitude, longitude), of shape (n, 2)."""
-        rows, columns = np.divmod(unmasked(cells, "cells", np.int64), ROWS)
+        rows, columns = np.divmod(complete_array(cells, "cells", np.int64), ROWS)
         down, across = self.steps
         south = self.latitude + (rows - ROWS // 2) * down
         west = self.longitude + (columns - ROWS // 2) * across
@@ -92,7 +92,7 @@ class Grid:
         """
         down, across = self.steps
         features = []
-        places, clusters = unmasked(cells, "cells"), unmasked(labels, "labels")
+        places, clusters = complete_array(cells, "cells"), complete_array(labels, "labels")
         listed = zip(places.tolist(), clusters.tolist(), strict=True)
         for number, (cell, label) in enumerate(listed):
             if label < 0:
