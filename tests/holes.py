@@ -17,6 +17,11 @@ def masked(X):
     return np.ma.array(np.where(np.isnan(X), FILL, X), mask=np.isnan(X))
 
 
+def masked_on_top(X):
+    """Return a masked array with numbers as good as any behind its mask."""
+    return np.ma.array(np.where(np.isnan(X), 1.0, X), mask=np.isnan(X))
+
+
 def nested(X):
     """Return lists in lists, whose missing entries are None."""
     return np.where(np.isnan(X), None, X).tolist()
@@ -38,6 +43,7 @@ def objects_with_na(X):
 # Of any number of axes, of two, and of one.
 ANY = {
     "masked": masked,
+    "masked, with good numbers behind": masked_on_top,
     "lists": nested,
     "objects": lambda X: np.array(nested(X), object),
 }

@@ -316,7 +316,7 @@ def windows(
            [1, 2, 3],
            [2, 3, 4]])
     """
-    series = np.asanyarray(checked_numbers(series, "series"))
+    series = checked_array(series, "series")
     _check_positive(size=size, batch_size=batch_size, stride=stride)
     if series.ndim not in (1, 2) or len(series) < size:
         raise ValueError(
@@ -335,7 +335,7 @@ def patch_view(image: ArrayLike, size: int | tuple[int, int]) -> NDArray:
 
     Its shape is (n_tops, n_lefts, n_channels, height, width).
     """
-    image = np.asanyarray(checked_numbers(image, "image"))
+    image = checked_array(image, "image")
     shape = (size, size) if isinstance(size, int | np.integer) else tuple(size)
     _check_positive(**{"size": min(shape)})
     if image.ndim not in (2, 3):

@@ -116,6 +116,12 @@ def column_names(frame: Any) -> list[Any]:
     return list(frame.schema.names if hasattr(frame, "to_pydict") else frame.columns)
 
 
+def checked_matrix(X: Any, name: str = "X") -> Any:
+    """Return numbers as `checked_array` does, or as canonical CSR rows where they are sparse."""
+    X = checked_numbers(X, name)
+    return X if sp.issparse(X) else checked_array(X, name)
+
+
 def complete_array(values: Any, name: str, dtype: Any = None) -> NDArray:
     """Return dates, names or places as an array, of which none may be missing.
 
@@ -134,8 +140,10 @@ def complete_array(values: Any, name: str, dtype: Any = None) -> NDArray:
 
 def without_mask(values: Any) -> Any:
     """Return names or labels as they are, or as a list with None for what is masked."""
-    if isinstance(values, list | tuple) and any(entry is np.ma.masked for entry in values):
-        return [None if entry is np.ma.masked else entry for entry in values]
+    if hasattr(values, "to_pylist"):  # of pyarrow, whose own scalars equal no others
+        return values.to_pylist()
+    if isinstance(values, list | tuple) and any(map(np.ma.isMaskedArray, values)):
+        return [without_mask(entry) for entry in values]
     return values.tolist() if np.ma.is_masked(values) else values
 
 
@@ -165,7 +173,8 @@ def _checked_arrow(X: Any, name: str) -> Any:
     """Return a table of pyarrow; a batch of records becomes one, so that its names are seen."""
     for field in X.schema:
         kind = np.dtype(field.type.to_pandas_dtype())
-        if kind.kind not in "fiub":
+        # A column of nulls alone has no other type.
+        if kind.kind not in "fiub" and str(field.type) != "null":
             raise ValueError(
                 f"Column {field.name!r} of {name} has the type {field.type}, needed are real "
                 "numbers; convert it if that makes sense."

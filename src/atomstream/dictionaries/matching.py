@@ -100,4 +100,6 @@ def _unit_atoms(model: object) -> NDArray:
             "A dictionary must be a fitted model or of shape (n_components, n_features), got "
             f"{atoms.shape}."
         )
+    if not np.isfinite(atoms).all():
+        raise ValueError("A dictionary must be finite; leave atoms with missing entries out.")
     return unit(atoms)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Matrix, Samples, checked_array, checked_numbers, threads
+from atomstream.base import Matrix, Samples, checked_array, checked_matrix, threads
 from atomstream.base.fields import Field, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
@@ -217,8 +217,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """
         check_is_fitted(self)
         given = codes
-        codes = checked_numbers(codes, "codes")
-        codes = codes if sp.issparse(codes) else checked_array(codes, "codes")
+        codes = checked_matrix(codes, "codes")
         dictionary = self.state_.dictionary
         if codes.ndim != 2 or codes.shape[1] != dictionary.shape[0]:
             raise ValueError(

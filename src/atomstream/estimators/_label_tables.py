@@ -59,6 +59,7 @@ def labelled_rows(y: NDArray, named: Any) -> tuple[NDArray, NDArray]:
     """
     rows = ~np.array([is_missing(label) for label in y.tolist()], bool)
     labels = np.array(y[rows].tolist())  # objects get a type of their own
+    named = None if named is None else complete_array(named, "classes").tolist()
     if labels.dtype.kind == "i" and (named is None or -1 not in named):
         # Two numbers are two classes, -1 and 1 among them.
         kept = labels != -1

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from atomstream.base import checked_array, checked_numbers, column_names, is_missing, library
+from atomstream.base import (
+    checked_matrix,
+    column_names,
+    is_missing,
+    library,
+)
 from atomstream.exceptions import InputError
 from atomstream.io import edge_tables, read_matrix_market, reading
 
@@ -57,8 +62,7 @@ def entries_of(data: Any, options: edge_tables.EdgeOptions | None = None) -> Ent
             "A network must be a networkx graph, a square matrix, a frame of edges or a path, "
             f"got {type(data).__name__}."
         )
-    matrix = checked_numbers(data, "The network")
-    matrix = matrix if sp.issparse(matrix) else checked_array(matrix)
+    matrix = checked_matrix(data, "The network")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "fiub":
         raise ValueError(
             f"The matrix of a network must be square and of real numbers, got shape {matrix.shape} "

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_array, checked_numbers, library
+from atomstream.base import checked_array, library
 from atomstream.exceptions import InputError
 from atomstream.io import LUMA, images_in, is_color, load_image, open_inputs, source
 
@@ -76,7 +76,7 @@ def as_array(video: Any, *, grey: bool = False) -> NDArray:
         if not (grey and len(video.shape) == 4):
             if not isinstance(video, np.ndarray):
                 source.need(2 * video.dtype.itemsize * math.prod(video.shape), "The video")
-            return np.asanyarray(checked_numbers(video, "The video"))
+            return checked_array(video, "The video")
     return _stacked(as_frames(video, grey=grey), n_frames_of(video), "The video")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_array, checked_numbers, complete_array
+from atomstream.base import checked_array, complete_array
 
 # The high-pass filter of Daubechies with two vanishing moments: it is 0 where an image is a plane.
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
@@ -23,7 +23,7 @@ def as_image(image: object, *, holes: bool = False, scaled: bool = True) -> NDAr
         For other shapes and types, and for values that are not finite; with ``holes`` NaN is
         allowed. With ``scaled`` also for images that `check_white` refuses.
     """
-    image = np.asanyarray(checked_numbers(image, "The image"))
+    image = checked_array(image, "The image")
     if image.ndim not in (2, 3) or image.dtype.kind not in "uif" or 0 in image.shape:
         raise ValueError(
             "An image must be numbers in 2 axes, or in 3 with channels last, "

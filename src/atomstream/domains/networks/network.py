@@ -12,7 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_array, checked_numbers, counted, generator, library
+from atomstream.base import (
+    checked_array,
+    checked_numbers,
+    counted,
+    generator,
+    is_missing,
+    library,
+    without_mask,
+)
 from atomstream.exceptions import NetworkWarning
 from atomstream.io import EdgeOptions, Entries, check_no_weight, entries_of
 
@@ -117,7 +125,7 @@ class Network:
         else:
             found = entries_of(data, options)
         if labels is not None:
-            found = _renamed(found, list(labels))
+            found = _renamed(found, list(without_mask(labels)))
         matrix, said = _with_directions(_checked_matrix(found.matrix), found, directed)
         weights = _checked_weights(node_weights, matrix.shape[0])
         return cls(matrix, _transposed(matrix), found.labels, weights, said, found.attributes)
@@ -237,6 +245,8 @@ class Network:
 def _renamed(found: Entries, labels: list[Hashable]) -> Entries:
     """Return the parts of a network with other names of the nodes."""
     n_nodes = found.matrix.shape[0]
+    if any(map(is_missing, labels)):
+        raise ValueError("labels has a missing entry; give every node a name.")
     if len(labels) != n_nodes or len(set(labels)) < n_nodes:
         raise ValueError(f"labels must be {n_nodes} different names, got {len(labels)}.")
     known = zip(found.labels, labels, strict=True)

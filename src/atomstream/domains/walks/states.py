@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import RandomSource, check_count, checked_array, complete_array, is_missing
+from atomstream.base import (
+    RandomSource,
+    check_count,
+    checked_array,
+    complete_array,
+    is_missing,
+    without_mask,
+)
 from atomstream.exceptions import NetworkWarning
 
 MAX_STATES = 2**40  # states
@@ -116,7 +123,8 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
         hasattr(states, "__len__") or hasattr(states, "__iter__")
     ):
         raise ValueError(f"states must be a sequence of states, got {type(states).__name__}.")
-    array = complete_array(states, "states") if isinstance(states, np.ndarray) else None
+    states = without_mask(states)
+    array = states if isinstance(states, np.ndarray) else None
     if array is None and hasattr(states, "to_numpy"):
         array = states.to_numpy()
     if array is not None and array.ndim != 1:
