@@ -31,6 +31,7 @@ from given import (
 
 import atomstream
 from atomstream import series, signatures, sources, streams, tensors
+from atomstream.base import dense
 from atomstream.callbacks import History
 from atomstream.looks import plots
 from atomstream.losses import Mahalanobis
@@ -65,7 +66,7 @@ def history_of(held_out):
 
 
 def rows_of(stream):
-    return np.concatenate([np.asarray(batch, float) for batch in stream])
+    return np.concatenate([dense(batch).astype(float) for batch in stream])
 
 
 TOPICS = atomstream.TopicModel(2, vectorizer="counts", random_state=0, n_epochs=1)

@@ -1,5 +1,7 @@
 """Calls of each method of the models of rows, with one argument given and the others whole."""
 
+import copy
+import functools
 import inspect
 import re
 
@@ -22,10 +24,16 @@ def model(name, **settings):
     return kind(**chosen | settings)
 
 
-def learned(name):
+@functools.cache
+def _learned(name):
     target = {"y": LABELS} if name == "SupervisedDictionary" else {}
     beside = {"covariates": WHOLE[:, :1]} if target else {}
     return model(name).fit(WHOLE, **target, **beside)
+
+
+def learned(name):
+    """Return a copy of a model that has learned from whole data, which it does once."""
+    return copy.deepcopy(_learned(name))
 
 
 MODELS = [

@@ -9,7 +9,9 @@ from doors_of_functions import DOORS as FUNCTIONS
 from doors_of_models import doors_of_models
 from given import outcome
 from holes import forms, public
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+
+from atomstream.base import checked_array
 
 ALL = doors_of_models() | FIELDS | FUNCTIONS
 # Arguments that hold no data in spite of their names, and why.
@@ -50,9 +52,28 @@ def test_every_public_argument_that_takes_data_is_a_door_here():
     assert len(ALL) == 393
 
 
-def check(given, call):
+# One form of each kind of reader, for every door; every form is tried where all are read alike.
+SHORT = {"masked, with good numbers behind", "objects with NA", "a series of pandas"}
+
+
+@pytest.mark.parametrize("X", [ALL["OnlineNMF.fit(X)"][0], ALL["OnlineNMF.inspect_sample(x)"][0]])
+@pytest.mark.parametrize("dtype", [None, np.float64, np.float32])
+def test_every_form_is_read_as_nan(X, dtype):
+    tried = forms(X)
+    assert len(tried) == (11 if X.ndim == 2 else 8)
+    for form, make in tried.items():
+        read = checked_array(make(X), dtype=dtype)
+        assert type(read) is np.ndarray
+        assert read.dtype == (dtype or np.float64)
+        assert_array_equal(read, X.astype(read.dtype), err_msg=form)
+
+
+def check(door, chosen):
+    given, call = ALL[door]
     expected = outcome(call, given)
     for form, make in forms(given).items():
+        if form not in chosen:
+            continue
         made = outcome(call, make(given))
         # A list is no batch of some streams, nor objects an image.
         if made is None and outcome(call, make(np.nan_to_num(given, nan=1.0))) is None:
@@ -64,4 +85,10 @@ def check(given, call):
 
 @pytest.mark.parametrize("door", ALL)
 def test_what_is_missing_is_missing_at_every_door(door):
-    check(*ALL[door])
+    check(door, SHORT)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("door", ALL)
+def test_what_is_missing_is_missing_at_every_door_in_every_form(door):
+    check(door, forms(ALL[door][0]))
