@@ -140,7 +140,9 @@ def complete_array(values: Any, name: str, dtype: Any = None) -> NDArray:
 
 def without_mask(values: Any) -> Any:
     """Return names or labels as they are, or as a list with None for what is masked."""
-    if hasattr(values, "to_pylist"):  # of pyarrow, whose own scalars equal no others
+    if hasattr(values, "to_pylist") and not hasattr(
+        values, "columns"
+    ):  # of pyarrow, whose own scalars equal no others
         return values.to_pylist()
     if isinstance(values, list | tuple) and any(map(np.ma.isMaskedArray, values)):
         return [without_mask(entry) for entry in values]
@@ -189,7 +191,7 @@ def _missing_objects(X: NDArray) -> NDArray:
     return np.frompyfunc(is_missing, 1, 1)(X).astype(bool)
 
 
-def _filled(X: Any) -> NDArray:
+def _filled(X: Any) -> Any:
     """Return a masked array with NaN behind its mask; one that hides nothing in its own type."""
     if not np.ma.is_masked(X):
         return np.asarray(X.data)
@@ -226,15 +228,24 @@ def _with_nan(column: Any) -> NDArray:
 
 
 def _array(X: Any, name: str) -> NDArray:
-    nested = list, tuple, np.ma.MaskedArray
-    if isinstance(X, list | tuple) and any(isinstance(part, nested) for part in X):
-        X = [checked_numbers(part, name) for part in X]  # masks at any depth
+    if _holds_masks(X):
+        X = [checked_numbers(part, name) for part in X]
     try:
         return np.asarray(X)
     except ValueError:
         raise ValueError(
             f"{name} must be a table of numbers, got rows of different lengths."
         ) from None
+
+
+def _holds_masks(X: Any) -> bool:
+    """Return whether lists hold masked arrays or entries, at any depth."""
+    if not isinstance(X, list | tuple):
+        return isinstance(X, np.ma.MaskedArray)
+    kinds = set(map(type, X))  # few, of many entries
+    return any(issubclass(kind, np.ma.MaskedArray) for kind in kinds) or (
+        not kinds.isdisjoint((list, tuple)) and any(map(_holds_masks, X))
+    )
 
 
 def _floats(X: NDArray, name: str) -> NDArray:

@@ -1,5 +1,7 @@
 """Properties of images: the value of white, the noise level, the quality, a guess at holes."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -161,7 +163,7 @@ def fill(image: NDArray, observed: NDArray) -> NDArray:
     return guess
 
 
-def with_holes(image: object, missing: object) -> tuple[NDArray, NDArray]:
+def with_holes(image: Any, missing: object) -> tuple[NDArray, NDArray]:
     """Return an image in its own type, and where it is known.
 
     The latter is bool of shape (height, width, n_channels). What stands where nothing is known may
