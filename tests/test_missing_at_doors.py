@@ -8,7 +8,7 @@ from doors_of_fields import DOORS as FIELDS
 from doors_of_functions import DOORS as FUNCTIONS
 from doors_of_models import doors_of_models
 from given import outcome
-from holes import forms, public
+from holes import forms, masked, public
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.base import checked_array
@@ -92,3 +92,22 @@ def test_what_is_missing_is_missing_at_every_door(door):
 @pytest.mark.parametrize("door", ALL)
 def test_what_is_missing_is_missing_at_every_door_in_every_form(door):
     check(door, forms(ALL[door][0]))
+
+
+LATE = [
+    *("OnlineNMF.fit(X)", "OnlineNMF.transform(X)", "OnlineNMF.impute(X)", "sparse_encode(X)"),
+    *("OnlineCPDictionary.fit(X)", "online_parafac(X)", "streams.CubeRows(cube)"),
+    "streams.OnDisk(rows)",
+]
+
+
+@pytest.mark.parametrize("door", LATE)
+def test_masks_of_arrays_that_are_read_late(door):
+    array = pytest.importorskip("dask.array")
+    given, call = ALL[door]
+    chunks = (7, *given.shape[1:])
+    made = outcome(call, array.from_array(masked(given), chunks=chunks))
+    expected = outcome(call, given)
+    assert (made is None) == (expected is None)
+    if made is not None:
+        assert_allclose(made, expected, rtol=1e-7)

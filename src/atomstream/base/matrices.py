@@ -106,8 +106,10 @@ def checked_array(X: Any, name: str = "X", dtype: Any = None) -> NDArray:
     """
     X = dense(checked_numbers(X, name))
     if type(X) is not np.ndarray:
-        # What is read late, or put together of columns, shows its masks and objects now.
-        X = checked_numbers(np.asanyarray(X), name)
+        # What is read late, or put together of columns, shows its masks and objects now; dask
+        # loses masks on the way to an array, and keeps them when it computes.
+        X = np.asanyarray(X.compute() if hasattr(X, "compute") else X)
+        X = checked_numbers(X, name)
     return np.asarray(X, dtype)
 
 
