@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import Matrix, checked_numbers
+from atomstream.base import Matrix, checked_array, checked_numbers
 
 __all__ = ["CubeRows", "OnDisk", "batches", "patches", "windows"]
 
@@ -62,14 +62,15 @@ class CubeRows:
     chunks = None  # of any size: blocks of rows need not fit chunks of the cube
 
     def __init__(self, cube: Any, sample_axes: int | Sequence[int]) -> None:
-        lengths = tuple(int(length) for length in np.shape(cube))
+        cube = checked_numbers(cube, "cube")
+        lengths = tuple(int(length) for length in cube.shape)
         self._cube, self._axes = cube, _sample_axes(lengths, sample_axes)
         others = [axis for axis in range(len(lengths)) if axis not in self._axes]
         self._order = (*self._axes, *others)
         self.sample_shape = tuple(lengths[axis] for axis in self._axes)
         self.feature_shape = tuple(lengths[axis] for axis in others)
         self.shape = (math.prod(self.sample_shape), math.prod(self.feature_shape))
-        self.dtype = np.dtype(cube.dtype) if hasattr(cube, "dtype") else np.asarray(cube).dtype
+        self.dtype = np.dtype(cube.dtype)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -125,7 +126,7 @@ class CubeRows:
         for axis, place in zip(self._axes, before, strict=False):
             index[axis] = slice(place, place + 1)
         index[self._axes[len(before)]] = span
-        part = np.asarray(self._cube[tuple(index)])
+        part = checked_array(self._cube[tuple(index)])
         return part.transpose(self._order).reshape(-1, self.shape[1])
 
 
@@ -156,14 +157,15 @@ class OnDisk:
     """
 
     def __init__(self, rows: Any) -> None:
-        self._rows, self.shape = rows, tuple(int(length) for length in rows.shape)
+        self._rows = checked_numbers(rows, "rows")
+        self.shape = tuple(int(length) for length in self._rows.shape)
 
     def __getitem__(self, places: Any) -> NDArray:
         """Return the rows of a slice, or at places in any order, each at most once."""
         if isinstance(places, slice):
-            return np.asarray(self._rows[places])
+            return checked_array(self._rows[places])
         order = np.argsort(places)  # HDF5 reads places in rising order only
-        return np.asarray(self._rows[np.asarray(places)[order]])[np.argsort(order)]
+        return checked_array(self._rows[np.asarray(places)[order]])[np.argsort(order)]
 
 
 def _sample_axes(lengths: tuple[int, ...], sample_axes: int | Sequence[int]) -> tuple[int, ...]:
@@ -206,7 +208,7 @@ def batches(
     """
     _check_positive(batch_size=batch_size)
     X = checked_numbers(X)
-    X = np.asarray(X) if hasattr(X, "iloc") else X  # frames
+    X = checked_array(X) if hasattr(X, "columns") else X  # frames
     n_samples = X.shape[0]
     order = None if rng is None else np.random.default_rng(rng).permutation(n_samples)
     for start in range(0, n_samples, batch_size):
@@ -314,7 +316,7 @@ def windows(
            [1, 2, 3],
            [2, 3, 4]])
     """
-    series = np.asanyarray(series)
+    series = checked_array(series, "series")
     _check_positive(size=size, batch_size=batch_size, stride=stride)
     if series.ndim not in (1, 2) or len(series) < size:
         raise ValueError(
@@ -333,7 +335,7 @@ def patch_view(image: ArrayLike, size: int | tuple[int, int]) -> NDArray:
 
     Its shape is (n_tops, n_lefts, n_channels, height, width).
     """
-    image = np.asanyarray(image)
+    image = checked_array(image, "image")
     shape = (size, size) if isinstance(size, int | np.integer) else tuple(size)
     _check_positive(**{"size": min(shape)})
     if image.ndim not in (2, 3):

@@ -18,7 +18,21 @@ from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
 from .machine import check_memory, memory_there, most_threads, over_rows, share_out, threads
-from .matrices import Matrix, Samples, checked_numbers, dense, of_sum_one, stacked, unit
+from .matrices import (
+    Matrix,
+    Samples,
+    checked_array,
+    checked_matrix,
+    checked_numbers,
+    column_names,
+    complete_array,
+    dense,
+    is_missing,
+    of_sum_one,
+    stacked,
+    unit,
+    without_mask,
+)
 from .parameters import Choice, shown, tell, told
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
@@ -37,12 +51,17 @@ __all__ = [
     "check_count",
     "check_memory",
     "check_number",
+    "checked_array",
+    "checked_matrix",
     "checked_numbers",
+    "column_names",
     "compiling",
+    "complete_array",
     "counted",
     "dense",
     "fixed_atoms",
     "generator",
+    "is_missing",
     "lettered",
     "library",
     "memory_there",
@@ -64,4 +83,5 @@ __all__ = [
     "told",
     "track",
     "unit",
+    "without_mask",
 ]

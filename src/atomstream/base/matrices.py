@@ -37,7 +37,8 @@ def dense(X: Any) -> Any:
 def checked_numbers(X: Any, name: str = "X") -> Any:
     """Return data that hold real numbers, in parts that fit together; most kinds as they are.
 
-    Lists become arrays, objects become float64, and masked entries become NaN.
+    Lists become arrays, objects become float64, and what is missing becomes NaN: entries that are
+    masked, null, None or NA. Sparse matrices become canonical CSR.
 
     Parameters
     ----------
@@ -62,8 +63,7 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         return _checked_stored(X, name)
     if isinstance(X, np.ma.MaskedArray):
         _check_kind(X.dtype, name)
-        # Of integers too: only floats can be NaN.
-        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
+        X = _filled(X)
     if hasattr(X, "to_batches") or hasattr(X, "to_struct_array"):
         return _checked_arrow(X, name)
     if not hasattr(X, "shape"):
@@ -75,7 +75,87 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         # Types of other libraries than pandas are known by what they become.
         _check_kind(np.asarray(X.head(1)).dtype, name)
     _check_kind(getattr(X, "dtype", None), name)
+    if hasattr(X, "iloc"):
+        X = _without_na(X)
     return _floats(X, name) if isinstance(X, np.ndarray) and X.dtype.kind == "O" else X
+
+
+def checked_array(X: Any, name: str = "X", dtype: Any = None) -> NDArray:
+    """Return numbers as a dense array, NaN where an entry is missing, whatever held them.
+
+    Every function that computes with what a user hands over calls this or `checked_numbers` first:
+    NumPy's own conversion reads what stands behind a mask.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse
+    name : str, default="X"
+        The name of the argument in messages.
+    dtype : data-type, optional
+        By default that of the data; float64 for objects.
+
+    Returns
+    -------
+    ndarray
+        The data themselves where they are an array of this type.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `checked_numbers`.
+    """
+    X = dense(checked_numbers(X, name))
+    if type(X) is not np.ndarray:
+        # What is read late, or put together of columns, shows its masks and objects now; dask
+        # loses masks on the way to an array, and keeps them when it computes.
+        X = np.asanyarray(X.compute() if hasattr(X, "compute") else X)
+        X = checked_numbers(X, name)
+    return np.asarray(X, dtype)
+
+
+def column_names(frame: Any) -> list[Any]:
+    """Return the names of the columns of a frame of pandas or polars, or a table of pyarrow."""
+    return list(frame.schema.names if hasattr(frame, "to_pydict") else frame.columns)
+
+
+def checked_matrix(X: Any, name: str = "X") -> Any:
+    """Return numbers as `checked_array` does, or as canonical CSR rows where they are sparse."""
+    X = checked_numbers(X, name)
+    return X if sp.issparse(X) else checked_array(X, name)
+
+
+def complete_array(values: Any, name: str, dtype: Any = None) -> NDArray:
+    """Return dates, names or places as an array, of which none may be missing.
+
+    Raises
+    ------
+    ValueError
+        Where an entry is masked, NaN, NaT, None or NA.
+    """
+    array = np.asarray(without_mask(values))
+    missing = array != array if array.dtype.kind in "fM" else _missing_objects(array)
+    if np.any(missing):
+        place = ", ".join(map(str, np.argwhere(missing)[0]))
+        raise ValueError(f"{name} has a missing entry (at {place}, counted from 0); leave it out.")
+    return array.astype(dtype or array.dtype, copy=False)
+
+
+def without_mask(values: Any) -> Any:
+    """Return names or labels as they are, or as a list with None for what is masked."""
+    if hasattr(values, "to_pylist") and not hasattr(
+        values, "columns"
+    ):  # of pyarrow, whose own scalars equal no others
+        return values.to_pylist()
+    if isinstance(values, list | tuple) and any(map(np.ma.isMaskedArray, values)):
+        return [without_mask(entry) for entry in values]
+    return values.tolist() if np.ma.is_masked(values) else values
+
+
+def is_missing(entry: Any) -> Any:
+    """Return whether an entry among names or labels is none: None, NaN, NaT, NA or masked."""
+    # Comparing NA with itself gives NA, which is neither true nor false.
+    is_none = entry is None or entry is np.ma.masked or type(entry).__name__ == "NAType"
+    return is_none or entry != entry
 
 
 def _refuse_unopened(X: Any, name: str) -> None:
@@ -97,7 +177,8 @@ def _checked_arrow(X: Any, name: str) -> Any:
     """Return a table of pyarrow; a batch of records becomes one, so that its names are seen."""
     for field in X.schema:
         kind = np.dtype(field.type.to_pandas_dtype())
-        if kind.kind not in "fiub":
+        # A column of nulls alone has no other type.
+        if kind.kind not in "fiub" and str(field.type) != "null":
             raise ValueError(
                 f"Column {field.name!r} of {name} has the type {field.type}, needed are real "
                 "numbers; convert it if that makes sense."
@@ -105,7 +186,52 @@ def _checked_arrow(X: Any, name: str) -> Any:
     return X if hasattr(X, "to_batches") else library("pyarrow", "Tables").table(X)
 
 
+def _missing_objects(X: NDArray) -> NDArray:
+    """Return which entries are missing, of the shape of an array of objects; of others none."""
+    if X.dtype.kind != "O":
+        return np.zeros(X.shape, bool)
+    return np.frompyfunc(is_missing, 1, 1)(X).astype(bool)
+
+
+def _filled(X: Any) -> Any:
+    """Return a masked array with NaN behind its mask; one that hides nothing in its own type."""
+    if not np.ma.is_masked(X):
+        return np.asarray(X.data)
+    if X.dtype.kind == "O":
+        return np.where(X.mask, None, X.data)
+    # Of integers too: only floats can be NaN.
+    return X.astype(np.result_type(X.dtype, np.float32)).filled(np.nan)
+
+
+def _without_na(X: Any) -> Any:
+    """Return a frame or a series of pandas in types of NumPy, NaN where it says NA."""
+    if not hasattr(X, "columns"):
+        return _with_nan(X) if _may_hold_na(X.dtype) else X
+    nullable = [place for place, dtype in enumerate(X.dtypes) if _may_hold_na(dtype)]
+    if nullable:
+        X = X.copy(deep=False)
+    for place in nullable:
+        X.isetitem(place, _with_nan(X.iloc[:, place]))
+    return X
+
+
+def _may_hold_na(dtype: Any) -> bool:
+    """Return whether a column of pandas of this type may hold NA among numbers."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "O"
+    return hasattr(dtype, "numpy_dtype") and dtype.numpy_dtype.kind in "fiub"
+
+
+def _with_nan(column: Any) -> NDArray:
+    """Return a column as floats, or as objects, with NaN for NA."""
+    known = getattr(column.dtype, "numpy_dtype", column.dtype)
+    kind = known if known in (np.float32, object) else np.float64
+    return column.to_numpy(kind, na_value=np.nan)
+
+
 def _array(X: Any, name: str) -> NDArray:
+    if _holds_masks(X):
+        X = [checked_numbers(part, name) for part in X]
     try:
         return np.asarray(X)
     except ValueError:
@@ -114,9 +240,19 @@ def _array(X: Any, name: str) -> NDArray:
         ) from None
 
 
+def _holds_masks(X: Any) -> bool:
+    """Return whether lists hold masked arrays or entries, at any depth."""
+    if not isinstance(X, list | tuple):
+        return isinstance(X, np.ma.MaskedArray)
+    kinds = set(map(type, X))  # few, of many entries
+    return any(issubclass(kind, np.ma.MaskedArray) for kind in kinds) or (
+        not kinds.isdisjoint((list, tuple)) and any(map(_holds_masks, X))
+    )
+
+
 def _floats(X: NDArray, name: str) -> NDArray:
     try:
-        return X.astype(np.float64)
+        return np.where(_missing_objects(X), np.nan, X).astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name} must hold real numbers: {error}.") from None
@@ -139,15 +275,30 @@ def _check_kind(dtype: Any, name: str) -> None:
 
 
 def _checked_stored(X: Any, name: str) -> Any:
-    """Return a sparse matrix whose parts fit together; what is stored beyond its end is left out.
+    """Return a sparse matrix whose parts fit together as canonical CSR rows.
 
-    Other formats than COO, CSR, CSC and BSR become CSR.
+    Columns rise in every row, and each stands there once: parts of an entry are added up, and
+    zeros are not stored. What has more than two axes stays COO. A canonical CSR matrix comes back
+    as it is, and what was given is never changed.
     """
     if X.format == "coo":
         _check_coordinates(X, name)
-        return X
-    if X.format not in ("csr", "csc", "bsr"):
-        X = X.tocsr()
+        if X.ndim != 2:
+            return X
+        # Another matrix of the same parts: one that calls itself canonical would not be summed.
+        X = type(X)((X.data, X.coords), shape=X.shape)
+    elif X.format in ("csc", "bsr"):
+        X = _within_bounds(X, name)
+    X = _within_bounds(X if X.format == "csr" else X.tocsr(), name)
+    if not _rises(X) or not X.data.all():
+        X = X.copy()  # which knows nothing of itself yet
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X
+
+
+def _within_bounds(X: Any, name: str) -> Any:
+    """Return a CSR, CSC or BSR matrix without what is stored beyond its end; refuse faults."""
     n_major, n_minor = X.shape[-2:] if len(X.shape) > 1 else (1, X.shape[0])
     if X.format == "csc":
         n_major, n_minor = n_minor, n_major
@@ -161,6 +312,15 @@ def _checked_stored(X: Any, name: str) -> Any:
         X = X.copy()
         X.prune()
     return X
+
+
+def _rises(X: Any) -> bool:
+    """Return whether the columns of each row rise; what a matrix says of itself may be stale."""
+    rises = X.indices[1:] > X.indices[:-1]
+    begins = X.indptr[1:-1]
+    # Where a row begins any column may follow; empty rows begin there too.
+    rises[begins[(begins > 0) & (begins < len(X.indices))] - 1] = True
+    return bool(rises.all())
 
 
 def _fault(X: Any, n_major: int, n_minor: int) -> str:
@@ -192,8 +352,7 @@ def _fault(X: Any, n_major: int, n_minor: int) -> str:
 
 
 def _check_coordinates(X: Any, name: str) -> None:
-    coordinates = X.coords if hasattr(X, "coords") else (X.row, X.col)
-    for axis, (places, length) in enumerate(zip(coordinates, X.shape, strict=True)):
+    for axis, (places, length) in enumerate(zip(X.coords, X.shape, strict=True)):
         if len(places) != len(X.data):
             fault = f"{len(places)} places along axis {axis} for {len(X.data)} entries"
         elif len(places) and (places.min() < 0 or places.max() >= length):

@@ -6,7 +6,7 @@ import numpy as np
 import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
-from atomstream.base import counted, unit
+from atomstream.base import checked_array, counted, unit
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,12 @@ def assigned(values: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _unit_atoms(model: object) -> NDArray:
-    atoms = np.asarray(getattr(model, "components_", model), dtype=np.float64)
+    atoms = checked_array(getattr(model, "components_", model), "A dictionary", np.float64)
     if atoms.ndim != 2:
         raise ValueError(
             "A dictionary must be a fitted model or of shape (n_components, n_features), got "
             f"{atoms.shape}."
         )
+    if not np.isfinite(atoms).all():
+        raise ValueError("A dictionary must be finite; leave atoms with missing entries out.")
     return unit(atoms)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, Samples, library
+from atomstream.base import Matrix, Samples, checked_array, library
 
 __all__ = ["Axes"]
 
@@ -115,7 +115,7 @@ class Axes:
         """Return samples as rows, dense or CSR; no copy is made if the groups are in order."""
         if sp.issparse(X):
             return self._flatten_sparse(X)
-        X = np.asarray(X)
+        X = checked_array(X)
         if self.order != tuple(range(len(self.shape))):
             X = X.transpose(0, *(mode + 1 for mode in self.order))
         return X.reshape(X.shape[0], -1)
@@ -150,8 +150,6 @@ class Axes:
 
     def _flatten_sparse(self, X: Any) -> Any:
         X = X.tocoo()
-        if not hasattr(X, "coords"):  # in older releases of SciPy: two axes only
-            return X.tocsr()
         coords = X.coords
         columns = np.ravel_multi_index(
             tuple(np.asarray(coords[mode + 1], np.int64) for mode in self.order),

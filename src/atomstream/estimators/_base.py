@@ -9,7 +9,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import Choice, RandomSource, Samples, check_memory, generator, threads
+from atomstream.base import (
+    Choice,
+    RandomSource,
+    Samples,
+    check_memory,
+    generator,
+    threads,
+    without_mask,
+)
 from atomstream.base.fields import field_names
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation, registry
@@ -230,7 +238,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         self, data: Any, weights: NDArray | None, y: object, ids: ArrayLike | None, position: int
     ) -> dict[str, NDArray | None]:
         """Return what is known of each row; ``y`` and ``ids`` are for models that use them."""
-        return {"weights": weights, "ids": _validation.row_ids(data, data.shape[0], position, ids)}
+        return {"weights": weights, "ids": _row_ids(data, data.shape[0], position, ids)}
 
     def _next_batch(
         self,
@@ -393,3 +401,17 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""
         self._current().start(dictionary)
+
+
+def _row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = None) -> NDArray:
+    """Return the names of rows: ``ids``, the index of a frame, or their numbers in the stream."""
+    if ids is not None:
+        names = np.asarray(without_mask(ids))
+        if names.shape != (n_rows,):
+            raise ValueError(
+                f"ids must be of shape ({n_rows},), one per row of X, got {names.shape}."
+            )
+        return names
+    return (
+        np.asarray(data.index) if hasattr(data, "iloc") else np.arange(position, position + n_rows)
+    )

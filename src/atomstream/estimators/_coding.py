@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Matrix, Samples, checked_numbers, threads
+from atomstream.base import Matrix, Samples, checked_array, checked_matrix, threads
 from atomstream.base.fields import Field, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
@@ -170,7 +170,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_is_fitted(self)
         # What is beside the data is cut with them only where these are in memory.
         alone = all(part is None for part in beside.values())
-        given = map(np.asarray, _given.blocks(X)) if alone and _given.is_stored(X) else [X]
+        given = map(checked_array, _given.blocks(X)) if alone and _given.is_stored(X) else [X]
         form = sp.csr_array if sparse_output else np.asarray
         parts = []
         for block in given:
@@ -218,8 +218,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """
         check_is_fitted(self)
         given = codes
-        codes = checked_numbers(codes, "codes")
-        codes = codes if sp.issparse(codes) else np.asarray(codes)
+        codes = checked_matrix(codes, "codes")
         dictionary = self.state_.dictionary
         if codes.ndim != 2 or codes.shape[1] != dictionary.shape[0]:
             raise ValueError(

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
+from atomstream.base import Samples, checked_array
 from atomstream.estimators._coding import Coding
 from atomstream.estimators._given import EntryWeights, check_weighs_entries, with_nan_where_masked
 from atomstream.estimators._sklearn import with_callbacks
@@ -231,7 +231,7 @@ class Fitting(Coding):
         x : array-like of shape (n_features,), or sparse of shape (1, n_features)
             The sample.
         """
-        batch = self._assessed(x if sp.issparse(x) else np.asarray(x).reshape(1, -1))
+        batch = self._assessed(x if sp.issparse(x) else checked_array(x, "x").reshape(1, -1))
         codes = self._encode(batch)
         loss = self.algorithm_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
         return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_numbers, dense, library
+from atomstream.base import checked_array, checked_numbers, dense, library
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Entrywise, Squared
 
@@ -191,7 +191,7 @@ def with_nan_where_masked(X: Any, mask: Any, *, missing: bool) -> Any:
     """
     if mask is None:
         return X
-    X, seen = checked_numbers(X), np.asarray(dense(mask))
+    X, seen = checked_numbers(X), checked_array(mask, "mask")
     if seen.shape != X.shape:
         raise ValueError(f"mask must be of shape {X.shape}, as X is, got {seen.shape}.")
     if not np.isin(seen, (0, 1)).all():
@@ -205,7 +205,7 @@ def with_nan_where_masked(X: Any, mask: Any, *, missing: bool) -> Any:
         raise ValueError(f"mask hides {int((~seen).sum())} entries; say missing=True.")
     if hasattr(X, "iloc"):
         return X.where(seen)
-    X = np.asarray(dense(X))
+    X = checked_array(X)
     return np.where(seen, X, X.dtype.type(np.nan) if X.dtype.kind == "f" else np.nan)
 
 
@@ -227,7 +227,7 @@ class EntryWeights:
 
 def checked_weights(name: str, given: Any, shape: tuple[int, ...] | None = None) -> NDArray:
     """Return weights as float64, of this shape if one is needed; refuse those out of range."""
-    weights = np.asarray(checked_numbers(dense(given), name), dtype=np.float64)
+    weights = checked_array(given, name, np.float64)
     if shape is not None and weights.shape != shape:
         raise ValueError(f"{name} must be of shape {shape}, as X is, got {weights.shape}.")
     low, high = weights.min(initial=np.inf), weights.max(initial=0)

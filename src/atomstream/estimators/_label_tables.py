@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from atomstream.base import checked_numbers
+from atomstream.base import checked_array, complete_array, is_missing, without_mask
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ def checked_labels(y: Any, n_rows: int) -> NDArray | None:
     """Return labels as an array with one for each row, or None for none at all."""
     if y is None:
         return None
-    # A list of texts and NaN would become texts.
+    # A list of texts and NaN would become texts; a masked entry of an array is None in its list.
+    y = without_mask(y)
     y = np.asarray(y, dtype=object) if isinstance(y, list) else np.asarray(y)
     if y.ndim == 0 or len(y) != n_rows:
         raise ValueError(f"y must have a label for each of {n_rows} rows, got {y.shape}.")
@@ -36,7 +37,7 @@ def checked_covariates(given: Any, n_rows: int, n_needed: int | None) -> NDArray
     """Return covariates as a table with as many columns as are needed, or None for none."""
     table = None
     if given is not None:
-        table = np.asarray(checked_numbers(given, "covariates"), dtype=np.float64)
+        table = checked_array(given, "covariates", np.float64)
         if table.ndim != 2 or len(table) != n_rows or not np.isfinite(table).all():
             raise ValueError(
                 f"covariates must be finite and of shape ({n_rows}, n_covariates), got "
@@ -56,8 +57,9 @@ def labelled_rows(y: NDArray, named: Any) -> tuple[NDArray, NDArray]:
 
     None, NaN and pandas' NA are none, nor is -1 beside two or more other whole numbers.
     """
-    rows = ~np.array([_is_missing(label) for label in y.tolist()], bool)
+    rows = ~np.array([is_missing(label) for label in y.tolist()], bool)
     labels = np.array(y[rows].tolist())  # objects get a type of their own
+    named = None if named is None else complete_array(named, "classes").tolist()
     if labels.dtype.kind == "i" and (named is None or -1 not in named):
         # Two numbers are two classes, -1 and 1 among them.
         kept = labels != -1
@@ -67,16 +69,11 @@ def labelled_rows(y: NDArray, named: Any) -> tuple[NDArray, NDArray]:
     return rows, labels
 
 
-def _is_missing(label: Any) -> bool:
-    # Comparing pandas' NA with itself gives NA, which is neither true nor false.
-    return label is None or type(label).__name__ == "NAType" or label != label
-
-
 def all_classes(labels: NDArray, named: Any) -> NDArray:
     """Return the classes that are named, or those that labels show."""
     if len(labels):
         check_classification_targets(labels)
-    classes = np.unique(labels if named is None else np.asarray(named))
+    classes = np.unique(labels if named is None else complete_array(named, "classes"))
     if len(classes) < 2:
         shown = ", ".join(map(str, classes.tolist())) or "none"
         raise ValueError(
@@ -126,7 +123,7 @@ def class_table(rows: NDArray, labels: NDArray, classes: NDArray, weights: NDArr
 
 def number_table(y: NDArray, *, counts: bool) -> NDArray:
     """Return numbers as a table."""
-    table = np.asarray(checked_numbers(y, "y"), dtype=np.float64).reshape(len(y), -1)
+    table = checked_array(y, "y", np.float64).reshape(len(y), -1)
     if counts and (table < 0).any():
         raise ValueError(f"Counts must not be negative, y holds {np.nanmin(table)}.")
     return table

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import check_count
+from atomstream.base import check_count, checked_array
 from atomstream.base.fields import count, each, part
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.reconstruction import check_stride, split_means
@@ -161,7 +161,7 @@ class PatchLearning(LearnerInside):
         ImageDictionary
             With empty memory and the clock at 0.
         """
-        atoms = np.asarray(components)
+        atoms = checked_array(components, "components")
         if atoms.ndim not in (3, 4):
             raise ValueError(
                 "components must be of shape (n_components, patch_size, patch_size[, n_channels]), "

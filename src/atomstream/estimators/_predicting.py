@@ -9,7 +9,8 @@ from sklearn import metrics
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
+from atomstream.base import Samples, without_mask
+from atomstream.estimators._given import checked_weights
 from atomstream.estimators._label_tables import checked_covariates
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.losses.labels import LABELS, LabelLoss
@@ -129,7 +130,10 @@ class PredictingFromCodes(_OnlineMatrixFactorization):
         -------
         float
         """
-        found, weights = self.predict(X, covariates=covariates), {"sample_weight": sample_weight}
+        found, y = self.predict(X, covariates=covariates), without_mask(y)
+        if sample_weight is not None:
+            sample_weight = checked_weights("sample_weight", sample_weight)
+        weights = {"sample_weight": sample_weight}
         if self._has_classes:
             return float(metrics.accuracy_score(y, found, **weights))
         if self.labels == "counts":

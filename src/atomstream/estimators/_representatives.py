@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import check_count, dense
+from atomstream.base import check_count, complete_array, dense
 from atomstream.dictionaries.hulls import Hulls, NamedRows, alike
 from atomstream.problem import Batch, joined
 
@@ -123,7 +123,7 @@ def check_labels(y: object, n_rows: int) -> NDArray:
             "assignment='labels' needs the labels of the rows: it requires y to be passed, but the "
             "target y is None."
         )
-    labels = np.asarray(y)
+    labels = complete_array(y, "y")
     if labels.shape != (n_rows,):
         raise ValueError(
             f"y must be of shape ({n_rows},), one label per row of X, got {labels.shape}."

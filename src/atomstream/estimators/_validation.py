@@ -12,7 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from atomstream.base import Matrix, checked_numbers, dense, fixed_atoms
+from atomstream.base import (
+    Matrix,
+    checked_matrix,
+    checked_numbers,
+    dense,
+    fixed_atoms,
+)
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
@@ -53,6 +59,8 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     if reset or not _is_plain(model, X):
         X = checked_numbers(X)
         _check_two_axes(model, X)
+        # Arrays that are read late show their masks when they are read.
+        X = X if hasattr(X, "columns") else checked_matrix(X)
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         try:
             X = validate_data(model, X, reset=reset, ensure_all_finite=False, **how)
@@ -251,20 +259,6 @@ def check_size(model: BaseEstimator, n_atoms: int) -> None:
             f"n_components is {model.n_components} and the dictionary has {n_atoms} atoms; "
             "call fit to start over with another number."
         )
-
-
-def row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = None) -> NDArray:
-    """Return the names of rows: ``ids``, the index of a frame, or their numbers in the stream."""
-    if ids is not None:
-        names = np.asarray(ids)
-        if names.shape != (n_rows,):
-            raise ValueError(
-                f"ids must be of shape ({n_rows},), one per row of X, got {names.shape}."
-            )
-        return names
-    return (
-        np.asarray(data.index) if hasattr(data, "iloc") else np.arange(position, position + n_rows)
-    )
 
 
 def check_start(components: object, shape: tuple[int, int] | None = None) -> NDArray:

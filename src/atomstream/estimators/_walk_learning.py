@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import Choice, RandomSource, generator
+from atomstream.base import Choice, RandomSource, checked_array, generator
 from atomstream.base.fields import array, count, number, one_of, part
 from atomstream.domains.walks.states import StateIndex, check_weights_of
 from atomstream.estimators._calls import Transaction
@@ -260,7 +260,7 @@ class WalkLearning(Estimator):
             if self.init is None:
                 start = rng.standard_normal((2 * size, r))
             else:
-                start = np.asarray(self.init, np.float64)
+                start = checked_array(self.init, "init", np.float64)
             self.factor_ = HebbianFactor(np.linalg.qr(start)[0])
             self.visits_ = np.zeros((2, m))
             self.last_, self.n_visits_, self.change_ = -1, 0, float("nan")
@@ -290,7 +290,7 @@ class WalkLearning(Estimator):
     def _check_init(self) -> None:
         """Refuse a start of another shape."""
         shape = None if self.n_states is None else (2 * self.n_states, self.n_components)
-        given = np.asarray(self.init)
+        given = checked_array(self.init, "init")
         good = shape is not None and given.shape == shape and given.dtype.kind in "fiu"
         if not good or not (np.abs(given) < 1e100).all():
             raise ValueError(

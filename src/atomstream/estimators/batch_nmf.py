@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
+from atomstream.base import Samples, complete_array
 from atomstream.coders.grouped import Grouped
 from atomstream.dictionaries import Dictionary
 from atomstream.estimators import _parameters
@@ -355,7 +355,7 @@ class BatchNMF(_OnlineMatrixFactorization):
 
 def _names(given: ArrayLike) -> NDArray:
     """Return names of data sets as an array that files can hold."""
-    names = np.asarray(given)
+    names = complete_array(given, "batch")
     if names.ndim != 1:
         raise ValueError(f"batch must be of shape (n_samples,), got {names.shape}.")
     return names.astype(str) if names.dtype == object else names

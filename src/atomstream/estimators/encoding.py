@@ -8,7 +8,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from atomstream.base import Samples, check_count, check_number, checked_numbers, dense, threads
+from atomstream.base import (
+    Samples,
+    check_count,
+    check_number,
+    checked_matrix,
+    checked_numbers,
+    dense,
+    threads,
+)
 from atomstream.base.parameters import THREADS
 from atomstream.coders import Coder, Codes
 from atomstream.dictionaries import Dictionary, Rows
@@ -121,7 +129,7 @@ def sparse_encode(
 
 def _checked(X: Any, name: str, dtypes: list[Any], **admitted: Any) -> Any:
     """Return numbers as scikit-learn checks them; plain ones at once, that may be infinite."""
-    X = checked_numbers(X, name)
+    X = checked_matrix(X, name)
     # The check takes 50 us, and passes over all entries.
     if type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in dtypes:
         return X

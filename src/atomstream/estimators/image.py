@@ -14,8 +14,8 @@ from atomstream.domains.images.pixels import (
     fill,
     noise_level,
     of_type,
-    where_observed,
     white,
+    with_holes,
 )
 from atomstream.domains.images.reconstruction import add_means, complete_image, denoise_image, whole
 from atomstream.estimators import _parameters
@@ -188,7 +188,7 @@ class ImageDictionary(PatchLearning):
         Parameters
         ----------
         image : array of shape (height, width) or (height, width, n_channels)
-            NaN is missing too.
+            What is NaN or masked is missing too.
         missing : array of bool of shape (height, width), or of the shape of ``image``, optional
             True where a pixel is unknown.
         adapt : bool, default=True
@@ -205,8 +205,7 @@ class ImageDictionary(PatchLearning):
         Mairal, Elad, Sapiro (2008), section III-C: masked coding.
         """
         check_is_fitted(self)
-        image = as_image(image, holes=True, scaled=False)
-        observed = where_observed(image, missing)
+        image, observed = with_holes(image, missing)
         check_white(image, observed.reshape(image.shape))
         if observed.all():
             return np.array(image)

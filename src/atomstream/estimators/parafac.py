@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Samples, check_count, generator, threads
+from atomstream.base import Samples, check_count, checked_array, checked_numbers, generator, threads
 from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators._validation import check_X
@@ -39,11 +39,11 @@ class Slices:
     """
 
     def __init__(self, X: Any, mode: int, size: int) -> None:
-        self._X = X if hasattr(X, "shape") else np.asarray(X)
+        self._X = checked_numbers(X)
         self._mode, self._size = mode, size
         shape = tuple(self._X.shape)
         self._shape = (shape[mode], *shape[:mode], *shape[mode + 1 :])
-        self._rows: Any = self._rows_of(X) if sp.issparse(X) else None
+        self._rows: Any = self._rows_of(self._X) if sp.issparse(X) else None
         self._known: list[Batch | None] = []
 
     def __len__(self) -> int:
@@ -108,7 +108,7 @@ class Slices:
             else:
                 where = (*before, places)
                 part = read[where]
-            yield np.moveaxis(np.asarray(part), self._mode, 0)
+            yield np.moveaxis(checked_array(part), self._mode, 0)
 
     def _sparse(self, places: NDArray) -> Any:
         """Return some sparse slices in their shape."""

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from atomstream.base import RandomSource, Samples, check_count, checked_numbers, generator
+from atomstream.base import RandomSource, Samples, check_count, checked_array, generator
 from atomstream.domains.networks.motifs import Motif
 from atomstream.domains.networks.network import Network, regions_of
 from atomstream.estimators._given import are_shards, check_no_shards
@@ -187,7 +187,7 @@ def choose_rank(
 def _has_holes(X: Samples) -> bool:
     """Return whether entries are NaN; what holds no numbers is judged by the model."""
     try:
-        values: NDArray = np.asarray(checked_numbers(X))
+        values = checked_array(X)
     except (TypeError, ValueError):
         return False
     return values.dtype.kind == "f" and bool(np.isnan(values).any())

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base import complete_array
 from atomstream.base.fields import part
 from atomstream.domains.networks import Network
 from atomstream.estimators import _parameters
@@ -207,4 +208,4 @@ class SupervisedNetworkDictionary(NetworkDictionary):
         n_steps : int, default=1000
             As in `predict`.
         """
-        return float(np.mean(self.predict(network, n_steps=n_steps) == np.asarray(y)))
+        return float(np.mean(self.predict(network, n_steps=n_steps) == complete_array(y, "y")))

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import RandomSource, check_count, generator
+from atomstream.base import RandomSource, check_count, generator, without_mask
 from atomstream.domains.networks.network import Network
 from atomstream.domains.walks.states import StateIndex
 from atomstream.estimators._given import checked_weights
@@ -67,7 +67,7 @@ class SymmetricFactors:
         pairs : array-like of shape (n_pairs, 2)
             Names of nodes; 0 is expected of those that are not known.
         """
-        ends = np.asarray(pairs, dtype=object).reshape(-1, 2)
+        ends = np.asarray(without_mask(pairs), dtype=object).reshape(-1, 2)
         index = StateIndex(list(self.nodes))
         first, second = (index.find(ends[:, end].tolist()) for end in (0, 1))
         found = np.einsum("ij,ij->i", self.values[first], self.values[second])
@@ -191,7 +191,7 @@ def _checked(item: Any) -> tuple[NDArray, NDArray]:
     """Return the ends of a batch of edges without loops, (n_edges, 2), and their weights."""
     given = isinstance(item, tuple) and len(item) == 2 and np.ndim(item[1]) == 1
     given = given and len(np.shape(item[0])) == 2
-    ends = np.asarray(item[0] if given else item, dtype=object)
+    ends = np.asarray(without_mask(item[0] if given else item), dtype=object)
     if ends.ndim != 2 or ends.shape[1] != 2:
         raise ValueError(f"A batch of edges must be of shape (n_edges, 2), got {ends.shape}.")
     weights = checked_weights("weights", item[1] if given else np.ones(len(ends)), ends.shape[:1])

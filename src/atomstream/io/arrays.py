@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import checked_numbers, library
+from atomstream.base import checked_array, checked_numbers, library
 from atomstream.exceptions import InputError
 from atomstream.io import lines, source
 
@@ -85,7 +85,7 @@ class Sliced(_Array):
         for rows in source.row_blocks(self.n_rows or 0, start, self._row_bytes):
             part = self._array[rows]
             if not sp.issparse(part):
-                part = np.asarray(part).reshape(-1, self.n_features)
+                part = checked_array(part, self.name).reshape(-1, self.n_features)
             yield source.numbered(part, rows.start)
 
 
@@ -287,7 +287,7 @@ def _sparse(path: Path, members: dict[str, _Stored]) -> source.Source:
         raise InputError(f"{path} is sparse in the format {kind!r}, needed is csr or csc.")
     source.need(16 * shape[0], str(path))
     columns = sp.csc_array(tuple(members[name].whole for name in PARTS), shape=shape)
-    return Sliced(checked_numbers(columns, str(path)).tocsr(), path, [path])
+    return Sliced(checked_numbers(columns, str(path)), path, [path])
 
 
 class _SparseRows(_Array):

@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from atomstream.base import library
+from atomstream.base import (
+    checked_matrix,
+    column_names,
+    is_missing,
+    library,
+)
 from atomstream.exceptions import InputError
 from atomstream.io import edge_tables, read_matrix_market, reading
 
@@ -57,7 +62,7 @@ def entries_of(data: Any, options: edge_tables.EdgeOptions | None = None) -> Ent
             "A network must be a networkx graph, a square matrix, a frame of edges or a path, "
             f"got {type(data).__name__}."
         )
-    matrix = data if sp.issparse(data) else np.asarray(data)
+    matrix = checked_matrix(data, "The network")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "fiub":
         raise ValueError(
             f"The matrix of a network must be square and of real numbers, got shape {matrix.shape} "
@@ -97,15 +102,14 @@ def _from_graph(graph: Any, options: edge_tables.EdgeOptions, what: str) -> Entr
 
 
 def _from_frame(frame: Any, options: edge_tables.EdgeOptions) -> Entries:
-    names = [str(name) for name in frame.columns]
-    columns = [[*map(_plain, frame[name].to_list())] for name in frame.columns]
+    names = column_names(frame)
+    # Columns of pyarrow are arrays of its own scalars.
+    listed = (np.asarray(frame[name], object).tolist() for name in names)
+    columns = [[None if is_missing(entry) else entry for entry in column] for column in listed]
     place = "Row {} of the frame (counted from 0)".format
-    return _from_table(edge_tables.EdgeTable("the frame", names, columns, place), options)
-
-
-def _plain(value: Any) -> Any:
-    """Return an entry of a frame, None for the missing entry of pandas, which equals nothing."""
-    return None if type(value).__name__ == "NAType" else value
+    return _from_table(
+        edge_tables.EdgeTable("the frame", [*map(str, names)], columns, place), options
+    )
 
 
 def _from_table(table: edge_tables.EdgeTable, options: edge_tables.EdgeOptions) -> Entries:

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from atomstream.base import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io.source import InputOptions, Source, existing, reading
 
@@ -152,6 +153,7 @@ def rows_of(place: Any, reader: Reader, options: InputOptions) -> Source:
     with reading(str(place)):
         rows = reader(place, options)
         if not isinstance(rows, Source):
+            rows = checked_numbers(rows, str(place))
             rows = _loaded("arrays:Sliced")(rows, place, [place], options.sample_axes)
         return rows
 

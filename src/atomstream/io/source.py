@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, memory_there
+from atomstream.base import Matrix, checked_numbers, memory_there
 from atomstream.exceptions import InputError, NetworkWarning
 from atomstream.io.lines import UNNAMED, Naming, NumberFormat
 
@@ -240,7 +240,7 @@ class Source(Input, ABC):
     unit: str = "row"
 
     def blocks(self, start: int, epoch: int) -> Iterator[Block]:
-        """Yield the rows of a pass from row ``start`` on.
+        """Yield the rows of a pass from row ``start`` on; sparse ones as canonical CSR.
 
         Raises
         ------
@@ -248,7 +248,8 @@ class Source(Input, ABC):
             If the file turns out to be damaged.
         """
         with reading(self.name):
-            yield from self._blocks(start, epoch)
+            for block in self._blocks(start, epoch):
+                yield block._replace(X=checked_numbers(block.X, self.name))
 
     def about_rows(self) -> int | None:
         """Return about the number of rows, as far as it is known without reading all of them."""

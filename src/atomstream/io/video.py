@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import library
+from atomstream.base import checked_array, library
 from atomstream.exceptions import InputError
 from atomstream.io import LUMA, images_in, is_color, load_image, open_inputs, source
 
@@ -76,7 +76,7 @@ def as_array(video: Any, *, grey: bool = False) -> NDArray:
         if not (grey and len(video.shape) == 4):
             if not isinstance(video, np.ndarray):
                 source.need(2 * video.dtype.itemsize * math.prod(video.shape), "The video")
-            return np.asanyarray(video)
+            return checked_array(video, "The video")
     return _stacked(as_frames(video, grey=grey), n_frames_of(video), "The video")
 
 
@@ -238,7 +238,7 @@ def _by_blocks(video: Any) -> Iterator[NDArray]:
     """Yield the frames of an array; stores that are read by chunks give several at a time."""
     n_bytes = video.dtype.itemsize * math.prod(video.shape[1:])
     for rows in source.row_blocks(video.shape[0], 0, n_bytes):
-        yield from np.asarray(video[rows])
+        yield from checked_array(video[rows], "The video")
 
 
 def _stacked(images: Iterable[NDArray], n_frames: int | None, name: str) -> NDArray:
@@ -261,7 +261,7 @@ def _one_by_one(images: Iterable[Any], grey: bool) -> Iterator[Any]:
     color = None
     for image in images:
         if not isinstance(image, str | os.PathLike):
-            yield np.asarray(image)
+            yield checked_array(image, "A frame")
             continue
         path = source.existing(image)
         if color is None:
@@ -284,7 +284,7 @@ def _pages(path: Path, start: int) -> Iterator[NDArray]:
 
 def scaled(image: ArrayLike) -> NDArray:
     """Return an image in floating point; integers are divided by the largest of their type."""
-    image = np.asarray(image)
+    image = checked_array(image, "The frame")
     if image.dtype.kind not in "fiub":
         raise ValueError(f"Frames must hold numbers, got {image.dtype}.")
     if image.dtype.kind == "f":

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, library, plural
+from atomstream.base import Matrix, checked_array, library, plural
 from atomstream.looks import canvas
 from atomstream.watch import History
 
@@ -163,7 +163,7 @@ def triples_data(model: Any, rows: Matrix, n_rows: int = 6) -> tuple[NDArray, ND
     """Return what `triples` draws: samples, reconstructions, errors, best explained first."""
     # The best and the worst are chosen among ten times as many as are drawn.
     rows = rows[: 10 * n_rows]
-    X = (rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)).astype(float)
+    X = checked_array(rows, "rows").astype(float)
     X_hat = model.inverse_transform(model.transform(X))
     X, X_hat = X.reshape(len(X), -1), X_hat.reshape(len(X), -1)  # tensors: over their entries
     errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import counted, library
+from atomstream.base import checked_array, complete_array, counted, library
 from atomstream.domains import images
 from atomstream.io import check_out, existing, image_format, load_image, naming_source, write_image
 from atomstream.looks import FileCoder, Look, Record, Table, canvas, drawings, report
@@ -151,7 +151,7 @@ def spins_data(
         framed = np.pad(atoms.reshape(-1, *shape), ((0, 0), (1, 1), (1, 1)), constant_values=0.5)
         rows = framed.reshape(side, side, shape[0] + 2, shape[1] + 2)
         mosaic = rows.swapaxes(1, 2).reshape(side * (shape[0] + 2), -1)
-        drawn.append((np.asarray(spin), mosaic, np.asarray(image)))
+        drawn.append((checked_array(spin), mosaic, checked_array(image)))
     return drawn
 
 
@@ -241,7 +241,7 @@ def material_map_data(
     classes: ArrayLike, names: Sequence[str]
 ) -> tuple[NDArray, list[tuple[str, float]]]:
     """Return what `material_map` draws: the map, and each material with its share of the pixels."""
-    classes = np.asarray(classes)
+    classes = complete_array(classes, "classes")
     shares = np.bincount(classes.ravel(), minlength=len(names)) / classes.size
     return classes, list(zip(names, shares.tolist(), strict=True))
 
@@ -277,8 +277,9 @@ def reconstruction_data(
     image: ArrayLike, approximation: ArrayLike
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `reconstruction` draws: image, reconstruction clipped to its range, error."""
-    image = np.asarray(image, dtype=float)
-    rebuilt = np.clip(np.asarray(approximation, dtype=float), image.min(), image.max())
+    image = checked_array(image, "image", float)
+    approximation = checked_array(approximation, "approximation", float)
+    rebuilt = np.clip(approximation, np.nanmin(image), np.nanmax(image))
     return image, rebuilt, rebuilt - image
 
 
@@ -293,11 +294,11 @@ def reconstruction(image: ArrayLike, approximation: ArrayLike) -> canvas.Figure:
     error = error if error.ndim == 2 else error.mean(axis=2)
     figure = canvas.empty(12, 12 / 3 * image.shape[0] / image.shape[1] + 0.6)
     left, middle, right = figure.subplots(1, 3)
-    shown = {"cmap": "gray", "vmin": image.min(), "vmax": image.max()}
+    shown = {"cmap": "gray", "vmin": np.nanmin(image), "vmax": np.nanmax(image)}
     left.imshow(image, **shown)
     middle.imshow(approximation, **shown)
     # A few wrong pixels at edges would leave the rest of the errors white.
-    bound = float(np.quantile(np.abs(error), 0.995)) or 1.0
+    bound = float(np.nanquantile(np.abs(error), 0.995)) or 1.0
     drawn = right.imshow(error, cmap=canvas.SIGNED, vmin=-bound, vmax=bound)
     figure.colorbar(drawn, ax=right, fraction=0.04, pad=0.02)
     for axes, title in ((left, "original"), (middle, "reconstruction"), (right, "error")):

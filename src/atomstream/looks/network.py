@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, counted
+from atomstream.base import Matrix, checked_matrix, counted
 from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
 from atomstream.io import InputFile, check_out, existing, naming_source, whole_file, write_table
@@ -305,6 +305,8 @@ def adjacency_data(
     list of ndarray
         Mean weight in each block.
     """
+    before = checked_matrix(before, "before")
+    after = None if after is None else checked_matrix(after, "after")
     n_nodes = before.shape[0]
     # Puts neighbours near each other: communities become blocks near the diagonal.
     order = sp.csgraph.reverse_cuthill_mckee(sp.csr_array(before + before.T), symmetric_mode=True)

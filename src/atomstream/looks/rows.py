@@ -8,10 +8,9 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import counted, plural, renumbered
+from atomstream.base import checked_array, counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import Feed, Naming, Pictures, Piece, Position, bad_rows, load_image, open_inputs
@@ -145,7 +144,7 @@ class RowsLook(Look):
         with warnings.catch_warnings(action="ignore"):
             codes = np.asarray(model.transform(rows))
             made = np.asarray(model.inverse_transform(codes), np.float64)
-        rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
+        rows = checked_array(rows, "rows", np.float64)
         names, shown = record.held_out_names, self.drawn(record, rows)
         return Users(
             codes,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import counted
+from atomstream.base import checked_array, counted
 from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 from atomstream.looks.canvas import BLUE, COLORS, ORANGE, TEXT, heading, panels, plain, shown
 from atomstream.looks.cards import Picture, curves
@@ -287,8 +287,10 @@ def series_forecast_data(
     ahead : ndarray of shape (n_bounds, n_rows + horizon, n_series)
         NaN on the rows; empty without a forecast.
     """
-    observed, predicted = (np.asarray(part, dtype=float) for part in (observed, predicted))
-    ahead = np.empty((0, 0, observed.shape[1])) if ahead is None else np.asarray(ahead, dtype=float)
+    observed = checked_array(observed, "observed", float)
+    predicted = checked_array(predicted, "predicted", float)
+    none = np.empty((0, 0, observed.shape[1]))
+    ahead = none if ahead is None else checked_array(ahead, "ahead", float)
     # Holes beside each other's part, so that all curves stand on one axis.
     after = np.full((ahead.shape[1], observed.shape[1]), np.nan)
     before = np.full((len(ahead), *observed.shape), np.nan)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted
+from atomstream.base import checked_array, counted
 from atomstream.domains import signatures
 from atomstream.exceptions import InputError
 from atomstream.io.outputs import Labels
@@ -192,6 +192,7 @@ def exposures_data(values: NDArray) -> tuple[NDArray, NDArray]:
     shares : ndarray of shape (n_samples, n_signatures)
         In that order.
     """
+    values = checked_array(values, "values")
     totals = values.sum(axis=1)
     order = np.argsort(-totals, kind="stable")
     return order, values[order] / np.maximum(totals[order], 1e-300)[:, None]
@@ -211,6 +212,7 @@ def exposures(
     samples : sequence of str, optional
         Their names are written below, up to 60 of them.
     """
+    values = checked_array(values, "values")
     order, shares = exposures_data(values)
     figure = empty(WIDTH, 4.2)
     top, bottom = figure.subplots(2, 1, sharex=True)

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base import checked_array, complete_array
 from atomstream.domains import sources
 from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.exceptions import InputError
@@ -105,6 +106,7 @@ def factor_profiles(
     units : str, optional
         Of the concentrations.
     """
+    profiles = checked_array(profiles, "profiles")
     cents, places = sources.per_cent(profiles), np.arange(len(species))
     floor = LEAST_BAR * profiles.max()
     figure = empty(WIDTH, 1.5 * len(profiles) + 0.6)
@@ -134,6 +136,8 @@ def factor_series(contributions: NDArray, dates: NDArray) -> canvas.Figure:
     contributions : ndarray of shape (n_times, n_factors)
     dates : ndarray of datetime64 or numbers of shape (n_times,)
     """
+    contributions = checked_array(contributions, "contributions")
+    dates = complete_array(dates, "dates")
     steps = np.diff(dates) / np.median(np.diff(dates))
     places = np.append(0.0, np.minimum(steps, GAP).cumsum())
     broken = np.flatnonzero(steps > GAP) + 1
@@ -161,6 +165,8 @@ def factor_cycles_data(
         Days from 0 (Monday) or hours that have times; the mean contributions (n, n_factors) and
         their standard errors, 0 where there is one time alone.
     """
+    contributions = checked_array(contributions, "contributions")
+    dates = complete_array(dates, "dates")
     days = (dates.astype("datetime64[D]").astype(int) + 3) % 7  # day 0 was a Thursday
     hours = dates.astype("datetime64[h]").astype(int) % 24
     drawn = []

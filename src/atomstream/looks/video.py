@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted
+from atomstream.base import checked_array, counted
 from atomstream.domains.series.change_points import ChangePoints
 from atomstream.io import Labels, Video, as_frames, naming_source, open_video
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, drawings, report
@@ -283,7 +283,7 @@ def time_courses_data(model: Any, codes: NDArray) -> NDArray:
     """
     if model.mode != "frames":
         raise ValueError(f"time_courses needs mode='frames', got mode={model.mode!r}.")
-    return _relative(np.asarray(codes).T[most_important(model)])
+    return _relative(checked_array(codes, "codes").T[most_important(model)])
 
 
 def time_courses(model: Any, codes: NDArray, *, every: int = 1) -> canvas.Figure:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import library
+from atomstream.base import checked_array, complete_array, library
 from atomstream.domains.walks import Grid
 from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 
@@ -97,10 +97,10 @@ def _between(record: Record) -> NDArray | None:
 
 def partition_map_data(grid: Grid, cells: ArrayLike, labels: ArrayLike) -> tuple[NDArray, NDArray]:
     """Return what `partition_map` draws: corners (west, south) and clusters of cells."""
-    labels = np.asarray(labels)
+    labels = complete_array(labels, "labels")
     keep = labels >= 0
     # Longitude first, as x is.
-    return grid.corners(np.asarray(cells)[keep])[:, ::-1], labels[keep]
+    return grid.corners(complete_array(cells, "cells")[keep])[:, ::-1], labels[keep]
 
 
 def partition_map(
@@ -134,7 +134,7 @@ def partition_map(
     colours[order, :3] = [canvas.colour(number) for number in range(len(names))]
     faces = colours[which]
     if visits is not None:
-        weight = np.asarray(visits, dtype=float)[np.asarray(labels) >= 0]
+        weight = checked_array(visits, "visits", float)[np.asarray(labels) >= 0]
         # Logarithms, for a few stations have most of the trips; a quarter at least, so that all
         # cells are seen.
         relative = np.log1p(weight) / np.log1p(np.quantile(weight, 0.9))
@@ -169,7 +169,8 @@ def reduced_chain(probabilities: ArrayLike, shares: ArrayLike) -> canvas.Figure:
     shares : array-like of shape (n_clusters,)
         Shares of the clusters in all visits.
     """
-    probabilities, shares = np.asarray(probabilities, float), np.asarray(shares, float)
+    probabilities = checked_array(probabilities, "probabilities", float)
+    shares = checked_array(shares, "shares", float)
     n = len(probabilities)
     figure = canvas.empty(1.6 + 0.5 * n, 1.2 + 0.45 * n)
     axes = figure.subplots()
@@ -210,7 +211,8 @@ def usage_maps_data(
     ValueError
         For places that are not two numbers for each sample.
     """
-    usages, places = np.asarray(usages, dtype=float), np.asarray(places, dtype=float)
+    usages = checked_array(usages, "usages", float)
+    places = checked_array(places, "places", float)
     if usages.ndim != 2 or places.shape != (len(usages), 2):
         raise ValueError(
             "places must be of shape (n_samples, 2) for usages of shape (n_samples, n_components), "

@@ -46,10 +46,11 @@ def grouped_start(
         int(group): _learned(batch.of(np.flatnonzero(labels == group)), size, plain, rng)
         for group in np.flatnonzero(sizes)
     }
-    first = found[int(sizes.argmax())]
-    pairs = {group: align(first, atoms) for group, atoms in found.items()}
-    # Of the first with itself all are 1, which changes no order.
-    alike = sum(pair.similarity for pair in pairs.values())
+    first = int(sizes.argmax())
+    pairs = {group: align(found[first], atoms) for group, atoms in found.items()}
+    # With itself all are 1 up to rounding, by which their order must not go.
+    others = (pair.similarity for group, pair in pairs.items() if group != first)
+    alike = sum(others, np.zeros(size))
     order = np.argsort(-alike, kind="stable")
     placed = {group: atoms[pairs[group].order[order]] for group, atoms in found.items()}
     penalty = algorithm.objective.atoms

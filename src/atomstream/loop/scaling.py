@@ -300,7 +300,8 @@ def _total(values: NDArray, columns: Any, weights: Any, n_features: int) -> NDAr
     weighted = values if weights is None else values * weights
     if columns is None:
         return np.asarray(weighted.sum(axis=0, dtype=np.float64))
-    return np.bincount(columns, weighted, n_features)
+    # Of no entries at all the sums would be whole numbers.
+    return np.bincount(columns, weighted, n_features).astype(np.float64, copy=False)
 
 
 def _std(values: NDArray, columns: Any, weights: Any, mass: NDArray) -> _Sums:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix
+from atomstream.base import Matrix, checked_array
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.low_rank import LARGE
 from atomstream.losses.base import Loss, _double
@@ -66,7 +66,7 @@ class Mahalanobis(Loss):
     A: Any
 
     def __post_init__(self) -> None:
-        matrix = np.array(self.A, dtype=np.float64)
+        matrix = np.array(checked_array(self.A, "A"), dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
             raise ValueError(
                 f"Mahalanobis needs a finite square matrix A, got one of shape {matrix.shape}."

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base import complete_array
 from atomstream.domains.networks.network import Network
 from atomstream.exceptions import NetworkWarning
 
@@ -151,7 +152,7 @@ class RandomWalk(Chain[None]):
         """Return a node, int64 of shape (1,): the number given, or one drawn uniformly."""
         if position is None:
             return rng.integers(self.network.n_nodes, size=1)
-        state = np.asarray(position, dtype=np.int64).reshape(-1)
+        state = complete_array(position, "position", np.int64).reshape(-1)
         if state.shape != (1,) or not 0 <= state[0] < self.network.n_nodes:
             raise ValueError(
                 f"position must be the number of a node below {self.network.n_nodes}, "

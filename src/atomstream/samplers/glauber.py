@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base import complete_array
 from atomstream.domains.networks import Motif, Network
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import MotifChain, alias_table
@@ -152,7 +153,7 @@ class MotifGlauber(MotifChain[int]):
 
 def copy_of(network: Network, motif: Motif, position: ArrayLike) -> NDArray:
     """Return a position as a state, refusing what is no copy of the motif."""
-    state = np.array(position, dtype=np.int64)
+    state = complete_array(position, "position", np.int64).copy()
     if state.shape != (motif.size,) or state.min() < 0 or state.max() >= network.n_nodes:
         raise ValueError(
             f"position must be {motif.size} numbers of nodes below {network.n_nodes}, "

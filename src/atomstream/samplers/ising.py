@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import MAX_NUMBER
+from atomstream.base import MAX_NUMBER, complete_array
 from atomstream.base.parameters import Part, number, one_of
 from atomstream.samplers.base import Chain
 
@@ -90,7 +90,7 @@ class IsingGibbs(Part, Chain[int]):
         """
         if position is None:
             return rng.choice(np.array([-1, 1], np.int8), self.shape)
-        spins = np.array(position)
+        spins = complete_array(position, "position")
         if spins.shape != tuple(self.shape) or not np.isin(spins, (-1, 1)).all():
             raise ValueError(
                 f"position must be an array of 1 and -1 of shape {self.shape}, "
@@ -125,7 +125,7 @@ class IsingGibbs(Part, Chain[int]):
 
     def energy(self, states: NDArray) -> NDArray:
         """Return the energy of each configuration: minus neighbours' products and field."""
-        x = np.asarray(states, np.float64)
+        x = complete_array(states, "states", np.float64)
         down, right = x[..., 1:, :] * x[..., :-1, :], x[..., :, 1:] * x[..., :, :-1]
         total = down.sum((-2, -1)) + right.sum((-2, -1)) + self.field * x.sum((-2, -1))
         if self.boundary == "torus":  # the edges meet: rows first, then columns

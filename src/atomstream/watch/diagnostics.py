@@ -11,7 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import Fixed, Matrix, are_fixed, dense
+from atomstream.base import (
+    Fixed,
+    Matrix,
+    are_fixed,
+    checked_array,
+    checked_numbers,
+    complete_array,
+    dense,
+)
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop import scaling_of
@@ -223,7 +231,7 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
     if model is not None:
         losses = getattr(model, "learner_", model).losses
         values = np.concatenate([losses(batch) for batch in values] or [np.empty(0)])
-    series = np.asarray(values, dtype=np.float64)
+    series = checked_array(values, "values", np.float64)
     if series.ndim != 1 or len(series) < 4 or not np.isfinite(series).all():
         raise ValueError(
             f"values must be at least 4 finite numbers along a chain, got shape {series.shape}."
@@ -262,7 +270,8 @@ def lumpability(counts: Matrix, labels: ArrayLike) -> float:
     labels : array-like of int of shape (n_states,)
         Block of each state; transitions from and to negative ones are left out.
     """
-    counts, labels = sp.csr_array(counts, dtype=np.float64), np.asarray(labels)
+    counts, labels = checked_numbers(counts, "counts"), complete_array(labels, "labels")
+    counts = sp.csr_array(counts, dtype=np.float64)
     if labels.ndim != 1 or counts.shape != (len(labels), len(labels)):
         raise ValueError(
             f"counts must be of shape (n, n) for n labels, got {counts.shape} and {labels.shape}."
@@ -307,7 +316,7 @@ def merging_conductance(P: ArrayLike) -> float:
     ----------
     Yang, Braverman, Zhao, Wang, section 4.1; Mihail (1989).
     """
-    P = np.asarray(P, dtype=np.float64)
+    P = checked_array(P, "P", np.float64)
     n = len(P)
     if P.shape != (n, n) or n > 20 or not np.allclose(P.sum(axis=1), 1) or (P < 0).any():
         raise ValueError(
@@ -350,7 +359,7 @@ def mixing_time(P: ArrayLike, accuracy: float = 0.1, most: int = 10_000) -> int:
     most : int, default=10_000
         Steps after which a chain that does not mix is given up.
     """
-    P = np.asarray(P, dtype=np.float64)
+    P = checked_array(P, "P", np.float64)
     law, power = stationary_law(P), P.copy()
     for step in range(1, most + 1):
         if 0.5 * np.abs(power - law).sum(axis=1).max() <= accuracy:

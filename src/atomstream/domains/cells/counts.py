@@ -184,7 +184,7 @@ def blocks(data: Any, size: int, first: int = 0) -> Iterator[sp.csr_array]:
     for start in range(first, data.n_obs, size):
         with reading("The data"):
             block = data.X[start : start + size]
-        counts = checked_numbers(sp.csr_array(block, dtype=np.float64), "The data")
+        counts = sp.csr_array(checked_numbers(block, "The data"), dtype=np.float64)
         low, high = (counts.data.min(), counts.data.max()) if counts.nnz else (0.0, 0.0)
         if not 0 <= low <= high <= MOST_COUNT:
             raise InputError(

@@ -1,7 +1,11 @@
 """Properties of images: the value of white, the noise level, the quality, a guess at holes."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from atomstream.base import checked_array, complete_array
 
 # The high-pass filter of Daubechies with two vanishing moments: it is 0 where an image is a plane.
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)
@@ -21,7 +25,7 @@ def as_image(image: object, *, holes: bool = False, scaled: bool = True) -> NDAr
         For other shapes and types, and for values that are not finite; with ``holes`` NaN is
         allowed. With ``scaled`` also for images that `check_white` refuses.
     """
-    image = np.asanyarray(image)
+    image = checked_array(image, "The image")
     if image.ndim not in (2, 3) or image.dtype.kind not in "uif" or 0 in image.shape:
         raise ValueError(
             "An image must be numbers in 2 axes, or in 3 with channels last, "
@@ -159,12 +163,19 @@ def fill(image: NDArray, observed: NDArray) -> NDArray:
     return guess
 
 
-def where_observed(image: NDArray, missing: object) -> NDArray:
-    """Return where an image is known, bool of shape (height, width, n_channels)."""
+def with_holes(image: Any, missing: object) -> tuple[NDArray, NDArray]:
+    """Return an image in its own type, and where it is known.
+
+    The latter is bool of shape (height, width, n_channels). What stands where nothing is known may
+    be anything.
+    """
+    # A mask does not make whole numbers floats, whose white would be another one.
+    masked = np.ma.getmaskarray(image) if np.ma.isMaskedArray(image) else None
+    image = as_image(image if masked is None else image.filled(0), holes=True, scaled=False)
     observed = ~np.isnan(image) if image.dtype.kind == "f" else np.ones(image.shape, bool)
-    observed = observed.reshape(*image.shape[:2], -1)
+    observed = (observed if masked is None else observed & ~masked).reshape(*image.shape[:2], -1)
     if missing is not None:
-        missing = np.asarray(missing)
+        missing = complete_array(missing, "missing")
         if missing.dtype != bool or missing.shape not in (image.shape, image.shape[:2]):
             raise ValueError(
                 f"missing must be bool and of the shape of the image, {image.shape[:2]} or "
@@ -175,7 +186,7 @@ def where_observed(image: NDArray, missing: object) -> NDArray:
         raise ValueError(
             "A channel of the image has no observed pixel, so there is nothing to fill it from."
         )
-    return observed
+    return image, observed
 
 
 def first_guess(image: ArrayLike, missing: ArrayLike | None = None) -> NDArray:
@@ -186,7 +197,7 @@ def first_guess(image: ArrayLike, missing: ArrayLike | None = None) -> NDArray:
     Parameters
     ----------
     image : array of shape (height, width) or (height, width, n_channels)
-        NaN is missing.
+        What is NaN or masked is missing.
     missing : array of bool of shape (height, width), or of the shape of ``image``, optional
         True where a pixel is unknown.
 
@@ -195,8 +206,7 @@ def first_guess(image: ArrayLike, missing: ArrayLike | None = None) -> NDArray:
     ndarray of the shape of ``image``
         Floating point, in the units of the image.
     """
-    image = as_image(image, holes=True, scaled=False)
-    observed = where_observed(image, missing)
+    image, observed = with_holes(image, missing)
     dtype = np.float64 if image.dtype == np.float64 else np.float32
     return fill(image.reshape(observed.shape).astype(dtype), observed).reshape(image.shape)
 
@@ -210,7 +220,8 @@ def psnr(image: ArrayLike, reconstruction: ArrayLike, peak: float | None = None)
     peak : float, optional
         The largest possible value; by default that of the type for integers, and 1 for floats.
     """
-    image, reconstruction = np.asarray(image), np.asarray(reconstruction)
+    image = checked_array(image, "image")
+    reconstruction = checked_array(reconstruction, "reconstruction")
     if image.shape != reconstruction.shape:
         raise ValueError(
             f"image and reconstruction must have one shape, got {image.shape} and "
@@ -218,4 +229,8 @@ def psnr(image: ArrayLike, reconstruction: ArrayLike, peak: float | None = None)
         )
     peak = white(image) if peak is None else peak
     error = float(np.mean((image.astype(float) - reconstruction.astype(float)) ** 2))
+    if not np.isfinite(error):
+        raise ValueError(
+            "image and reconstruction must be finite; fill what is missing, as first_guess does."
+        )
     return float("inf") if error == 0 else 10 * float(np.log10(peak**2 / error))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import track
+from atomstream.base import checked_array, track
 from atomstream.coders.pursuit import pursue
 from atomstream.domains.images.pixels import of_type, white
 from atomstream.streams import check_center, patch_view, steps, take
@@ -171,7 +171,7 @@ def reconstruct(
         Floating point, in the units of the image.
     """
     check_center(center)
-    image = np.asanyarray(image)
+    image = checked_array(image, "image")
     patch_view(image, size)  # raises for data that are no image, or too small
     shape = getattr(model, "shape_in_", (-1,))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import Matrix, counted
+from atomstream.base import Matrix, checked_array, counted
 from atomstream.domains.networks import edge_sets
 from atomstream.domains.networks.link_scores import HEURISTICS, around, decomposed, plain
 from atomstream.domains.networks.network import Network
@@ -68,7 +68,7 @@ class Split:
 
 def _with_unknown(scores: ArrayLike) -> NDArray:
     """Return scores with the median in place of NaN."""
-    found = np.asarray(scores, dtype=np.float64)
+    found = checked_array(scores, "scores", np.float64)
     unknown = np.isnan(found)
     if unknown.any():
         # In the middle, an unknown pair neither gains nor costs anything on average.

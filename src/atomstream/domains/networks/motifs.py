@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base import checked_array
+
 __all__ = ["Motif", "cycle", "path", "star", "wedge"]
 
 
@@ -83,7 +85,7 @@ class Motif:
                     "path:5, or triangle."
                 )
             return NAMED[name](int(number))
-        matrix = np.asarray(motif, dtype=np.float64)
+        matrix = checked_array(motif, "motif", np.float64)
         if (
             matrix.ndim != 2
             or matrix.shape[0] != matrix.shape[1]

@@ -12,7 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import checked_numbers, counted, generator, library
+from atomstream.base import (
+    checked_array,
+    checked_numbers,
+    counted,
+    generator,
+    is_missing,
+    library,
+    without_mask,
+)
 from atomstream.exceptions import NetworkWarning
 from atomstream.io import EdgeOptions, Entries, check_no_weight, entries_of
 
@@ -117,7 +125,7 @@ class Network:
         else:
             found = entries_of(data, options)
         if labels is not None:
-            found = _renamed(found, list(labels))
+            found = _renamed(found, list(without_mask(labels)))
         matrix, said = _with_directions(_checked_matrix(found.matrix), found, directed)
         weights = _checked_weights(node_weights, matrix.shape[0])
         return cls(matrix, _transposed(matrix), found.labels, weights, said, found.attributes)
@@ -237,6 +245,8 @@ class Network:
 def _renamed(found: Entries, labels: list[Hashable]) -> Entries:
     """Return the parts of a network with other names of the nodes."""
     n_nodes = found.matrix.shape[0]
+    if any(map(is_missing, labels)):
+        raise ValueError("labels has a missing entry; give every node a name.")
     if len(labels) != n_nodes or len(set(labels)) < n_nodes:
         raise ValueError(f"labels must be {n_nodes} different names, got {len(labels)}.")
     known = zip(found.labels, labels, strict=True)
@@ -246,18 +256,15 @@ def _renamed(found: Entries, labels: list[Hashable]) -> Entries:
 
 def _checked_matrix(matrix: Any) -> Any:
     """Return the weights of a network as a sorted csr_array without zeros."""
-    if sp.issparse(matrix):
-        matrix = checked_numbers(matrix, "The network")  # compiled code trusts the indices
+    matrix = checked_numbers(matrix, "The network")  # compiled code trusts the indices
     matrix = sp.csr_array(matrix, dtype=np.float64, copy=True)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"The matrix of a network must be square, got shape {matrix.shape}.")
-    matrix.sum_duplicates()
     if not (np.isfinite(matrix.data).all() and (matrix.data >= 0).all()):
         raise ValueError("Weights of edges must be finite and not negative.")
     matrix.eliminate_zeros()
     if not matrix.nnz:
         raise ValueError("The network has no edges.")
-    matrix.sort_indices()
     # Kernels are compiled once more for indices of another width.
     index = sp.get_index_dtype(maxval=max(matrix.nnz, matrix.shape[0]))
     matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
@@ -267,7 +274,7 @@ def _checked_matrix(matrix: Any) -> Any:
 def _checked_weights(node_weights: ArrayLike | None, n_nodes: int) -> NDArray:
     if node_weights is None:
         return np.ones(n_nodes)
-    weights = np.asarray(node_weights, dtype=np.float64)
+    weights = checked_array(node_weights, "node_weights", np.float64)
     if weights.shape != (n_nodes,) or not (np.isfinite(weights) & (weights > 0)).all():
         raise ValueError(f"node_weights must be {n_nodes} finite numbers above 0.")
     return weights

@@ -6,7 +6,7 @@ import numpy as np
 import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
-from atomstream.base import Samples, check_count
+from atomstream.base import Samples, check_count, checked_array
 
 # Least variance of a segment, as a share of the whole: a constant one would gain infinitely much.
 MIN_SPREAD = 0.1
@@ -98,7 +98,7 @@ def change_points(
     >>> change_points(series).times
     array([60])
     """
-    series = np.asarray(series, dtype=np.float64)
+    series = checked_array(series, "series", np.float64)
     length = 1 if block is None else block
     _check(series, level, min_size, n_draws)
     check_count("block", length)

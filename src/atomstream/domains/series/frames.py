@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from atomstream.base import checked_numbers, library
+from atomstream.base import checked_array, checked_numbers, column_names, library
 from atomstream.domains.series.time_index import Times
 
 MAX_WHOLE = 2.0**53  # whole numbers of floats are exact below
@@ -146,7 +146,7 @@ class Table:
                 None if a is None else str(a) for a in (data.index.name, data.columns.name)
             )
         try:
-            values = np.array(data, dtype=np.float64)
+            values = np.array(checked_array(data, name), dtype=np.float64)
         except (TypeError, ValueError):
             raise ValueError(
                 f"{name} must hold numbers, NaN where an entry is missing; got {_odd(data)}."
@@ -232,7 +232,7 @@ def _names(data: object, name: str) -> tuple[Any, ...] | None:
     """Return the names of the columns, or None."""
     if not hasattr(data, "columns"):
         return None
-    names = tuple(n.item() if isinstance(n, np.generic) else n for n in data.columns)
+    names = tuple(n.item() if isinstance(n, np.generic) else n for n in column_names(data))
     names = tuple(n if isinstance(n, str | int) else str(n) for n in names)
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_numbers, lettered, printable
+from atomstream.base import checked_array, column_names, lettered, printable
 from atomstream.exceptions import InputError
 from atomstream.io import need, reading, text_lines, whole_file
 
@@ -106,18 +106,18 @@ def read(source: Any) -> ChannelTable:
     if isinstance(source, str | Path):
         return _from_file(Path(source))
     if hasattr(source, "obs_names"):
-        values = source.X.toarray() if hasattr(source.X, "toarray") else source.X
         names, channels = list(map(str, source.obs_names)), list(map(str, source.var_names))
-        return ChannelTable(values, names, channels, "The AnnData")
-    columns = list(map(str, source.columns))
+        return ChannelTable(source.X, names, channels, "The AnnData")
+    names = column_names(source)
+    columns = list(map(str, names))
     if columns and columns[0] in (HEAD, "Type"):
-        channels = [str(channel) for channel in source[source.columns[0]]]
-        columns, source = columns[1:], source[list(source.columns[1:])]
+        channels = [str(channel) for channel in source[names[0]]]
+        columns, source = columns[1:], source[names[1:]]
     elif hasattr(source, "index"):
         channels = [str(channel) for channel in source.index]
     else:
         raise InputError(f"The frame needs a first column {HEAD!r} that names the channels.")
-    return ChannelTable(source.to_numpy().T, columns, channels, "The frame")
+    return ChannelTable(_numbers(source, "The frame").T, columns, channels, "The frame")
 
 
 def _from_file(path: Path) -> ChannelTable:
@@ -136,20 +136,19 @@ def _from_file(path: Path) -> ChannelTable:
                 f"{path} has {len(fields)} fields in line {number} and {len(lines[0])} in its "
                 "first line; they must agree."
             )
-    values = _numbers([fields[1:] for fields in rows], str(path)).T
+    values = _numbers(np.array([fields[1:] for fields in rows], object), str(path)).T
     return ChannelTable(values, lines[0][1:], [fields[0] for fields in rows], str(path))
 
 
 def _numbers(values: Any, source: str) -> NDArray:
     """Return finite numbers that are not negative."""
     try:
-        found = np.asarray(values).astype(np.float64)
-    except ValueError as error:
-        raise InputError(f"{source} must hold numbers: {error}.") from None
-    found = checked_numbers(found, source)
+        found = checked_array(values, source, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from None
     if found.ndim != 2 or not np.isfinite(found).all() or (found < 0).any():
         raise InputError(f"{source} must hold finite numbers of at least 0, by channel.")
-    return np.asarray(found)
+    return found
 
 
 def check_counts(mutations: ChannelTable) -> None:

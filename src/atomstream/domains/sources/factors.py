@@ -10,6 +10,7 @@ import numpy as np
 import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
+from atomstream.base import checked_array
 from atomstream.domains.sources.species import SpeciesTable
 
 ROBUST = 4.0  # scaled residuals beyond it count linearly in the robust Q
@@ -142,6 +143,7 @@ class Ranges:
 
 def per_cent(profiles: NDArray) -> NDArray:
     """Return the share of each species that each of the profiles has, in per cent."""
+    profiles = checked_array(profiles, "profiles")
     return np.asarray(100 * profiles / np.maximum(profiles.sum(axis=0), 1e-300))
 
 
@@ -164,7 +166,8 @@ def mapped_to(contributions: NDArray, others: NDArray, least: float = MAPPED) ->
     -------
     ndarray of int of shape (n_others,)
     """
-    rows = [each.T - each.mean(axis=0)[:, None] for each in (contributions, others)]
+    both = checked_array(contributions, "contributions"), checked_array(others, "others")
+    rows = [each.T - each.mean(axis=0)[:, None] for each in both]
     unit = [each / np.maximum(np.linalg.norm(each, axis=1, keepdims=True), 1e-300) for each in rows]
     likeness = unit[1] @ unit[0].T
     return np.where(likeness.max(axis=1) >= least, likeness.argmax(axis=1), -1)

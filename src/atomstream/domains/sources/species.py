@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base import checked_array, checked_numbers, column_names, complete_array
 from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
 
@@ -94,16 +95,19 @@ class SpeciesTable:
     source: str = "The table"
 
     def __post_init__(self) -> None:
-        values, given = np.array(self.values, float), np.array(self.uncertainties, float)
+        values = checked_array(self.values, "values", np.float64)
+        given = checked_array(self.uncertainties, "uncertainties", np.float64)
         if values.ndim != 2 or values.shape != given.shape or values.shape[1] != len(self.species):
             raise InputError(
                 f"{self.source} has concentrations of shape {values.shape}, uncertainties of shape "
                 f"{given.shape} and {len(self.species)} species; every concentration needs one "
                 "uncertainty."
             )
-        self.dates = np.arange(len(values)) if self.dates is None else np.asarray(self.dates)
-        self.total = None if self.total is None else np.asarray(self.total, float)
-        limits: NDArray = np.zeros(()) if self.limits is None else np.asarray(self.limits, float)
+        self.dates = (
+            np.arange(len(values)) if self.dates is None else complete_array(self.dates, "dates")
+        )
+        self.total = None if self.total is None else checked_array(self.total, "total", np.float64)
+        limits = checked_array(0 if self.limits is None else self.limits, "limits", np.float64)
         limits = np.broadcast_to(np.where(limits > 0, limits, -np.inf), values.shape)
         missing, below = np.isnan(values), values < limits
         check_entries(values, given, limits, self.species, self.dates, self.source)
@@ -284,9 +288,8 @@ def by_species(profiles: Any, table: SpeciesTable) -> NDArray:
 
     Columns of frames and files have names; those of arrays are in this order.
     """
-    is_frame = hasattr(profiles, "columns") and hasattr(profiles, "index")
-    if not is_frame and not isinstance(profiles, str | Path):
-        return np.atleast_2d(np.asarray(profiles, float))
+    if not hasattr(profiles, "columns") and not isinstance(profiles, str | Path):
+        return np.atleast_2d(checked_array(profiles, "profiles", np.float64))
     values, names, _, source = _columns(profiles, ())
     if unknown := [name for name in names if name not in table.species]:
         raise InputError(f"{source} has the species {unknown[0]!r}, which {table.source} lacks.")
@@ -308,8 +311,10 @@ def _columns(source: Any, missing: Sequence[str]) -> _Columns:
     if isinstance(source, str | Path):
         table = read_series(source, missing=missing)
         return _Columns(table.values, table.names, table.labels, str(source))
-    values = np.asarray(source.to_numpy(), float)
-    return _Columns(values, [*map(str, source.columns)], source.index.to_numpy(), "The frame")
+    source = checked_numbers(source, "The frame")
+    values, names = checked_array(source, "The frame", np.float64), column_names(source)
+    dates = source.index.to_numpy() if hasattr(source, "index") else np.arange(len(values))
+    return _Columns(values, [*map(str, names)], dates, "The frame")
 
 
 def _pair(concentrations: Any, uncertainties: Any, missing: Sequence[str]) -> list[_Columns]:

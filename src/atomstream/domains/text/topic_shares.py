@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base import complete_array
+
 
 def npmi(counts: sp.csr_array, words: NDArray) -> NDArray:
     """Return the mean normalised pointwise mutual information of the pairs of words of each topic.
@@ -95,7 +97,7 @@ def typical(codes: NDArray, n_documents: int) -> NDArray:
 
 def _check_times(times: ArrayLike) -> NDArray:
     """Return times as numbers or dates, one for each document."""
-    times = np.asarray(times)
+    times = complete_array(times, "times")
     if times.dtype.kind == "O" and times.ndim == 1:
         zoned = (getattr(time, "tzinfo", None) is not None for time in times)
         times = np.array(
@@ -142,7 +144,7 @@ def _equal_or_given(times: NDArray, bins: int | ArrayLike | None) -> tuple[NDArr
     """Return the starts of equal bins, or of bins with given edges, and the bin of each time."""
     numbers = times.astype("datetime64[s]").astype(np.int64) if times.dtype.kind == "M" else times
     if not isinstance(bins, int | np.integer):
-        bins = np.asarray(bins)
+        bins = complete_array(bins, "bins")
         bins = bins.astype("datetime64[s]").astype(np.int64) if bins.dtype.kind in "MU" else bins
     edges = np.histogram_bin_edges(numbers, bins)
     if len(edges) < 2:

@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import RandomSource, check_count
+from atomstream.base import (
+    RandomSource,
+    check_count,
+    checked_array,
+    complete_array,
+    is_missing,
+    without_mask,
+)
 from atomstream.exceptions import NetworkWarning
 
 MAX_STATES = 2**40  # states
@@ -95,8 +102,7 @@ class StateIndex:
         return {label: number for number, label in enumerate(self.labels)}
 
     def _in_range(self, states: object) -> NDArray:
-        _refuse_masked(states)
-        numbers = np.asarray(states)
+        numbers = complete_array(states, "states")
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
             raise ValueError(
                 f"states must be whole numbers below n_states={len(self)}, "
@@ -117,7 +123,7 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
         hasattr(states, "__len__") or hasattr(states, "__iter__")
     ):
         raise ValueError(f"states must be a sequence of states, got {type(states).__name__}.")
-    _refuse_masked(states)
+    states = without_mask(states)
     array = states if isinstance(states, np.ndarray) else None
     if array is None and hasattr(states, "to_numpy"):
         array = states.to_numpy()
@@ -140,16 +146,10 @@ def _distinct(states: Any) -> tuple[list[Any], NDArray]:
     return list(numbers), places
 
 
-def _refuse_masked(states: object) -> None:
-    if isinstance(states, np.ma.MaskedArray):
-        raise ValueError("states has masked entries; leave such steps out.")
-
-
 def _plain(state: Any) -> Any:
     """Return a state as a plain Python object; a missing one is refused."""
     state = state.item() if isinstance(state, np.generic) else state
-    # Not equal to itself: NaN of any kind.
-    if state is None or state != state:
+    if is_missing(state):
         raise ValueError("states has a missing entry; leave such steps out.")
     return state
 
@@ -158,7 +158,7 @@ def check_weights_of(weights: object, n: int) -> NDArray:
     """Return weights of transitions, ones by default."""
     if weights is None:
         return np.ones(n)
-    weights = np.asarray(weights, dtype=np.float64)
+    weights = checked_array(weights, "weights", np.float64)
     if weights.shape != (n,) or not ((weights > 0) & (weights <= 1e12)).all():
         raise ValueError(f"weights must be {n} numbers above 0 and at most 1e12.")
     return weights

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from atomstream.base import checked_array, complete_array
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, open_inputs, reading, text_lines, whole_file, write_table
 
@@ -73,7 +74,7 @@ class Grid:
 
     def corners(self, cells: ArrayLike) -> NDArray:
         """Return the south-west corners of cells, (latitude, longitude), of shape (n, 2)."""
-        rows, columns = np.divmod(np.asarray(cells, dtype=np.int64), ROWS)
+        rows, columns = np.divmod(complete_array(cells, "cells", np.int64), ROWS)
         down, across = self.steps
         south = self.latitude + (rows - ROWS // 2) * down
         west = self.longitude + (columns - ROWS // 2) * across
@@ -91,7 +92,8 @@ class Grid:
         """
         down, across = self.steps
         features = []
-        listed = zip(np.asarray(cells).tolist(), np.asarray(labels).tolist(), strict=True)
+        places, clusters = complete_array(cells, "cells"), complete_array(labels, "labels")
+        listed = zip(places.tolist(), clusters.tolist(), strict=True)
         for number, (cell, label) in enumerate(listed):
             if label < 0:
                 continue
@@ -101,7 +103,7 @@ class Grid:
             ring = [(west, south), (east, south), (east, north), (west, north)]
             properties: dict[str, Any] = {"cell": cell, "cluster": label}
             if visits is not None:
-                properties["visits"] = float(np.asarray(visits)[number])
+                properties["visits"] = float(checked_array(visits, "visits")[number])
             square = [[round(x, 7), round(y, 7)] for x, y in [*ring, ring[0]]]
             geometry = {"type": "Polygon", "coordinates": [square]}
             features.append({"type": "Feature", "properties": properties, "geometry": geometry})
@@ -161,7 +163,8 @@ def grid_cells(
 
 def _positions(latitude: ArrayLike, longitude: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
     """Return positions in floating point, and which of them are usable."""
-    north, east = np.asarray(latitude, dtype=np.float64), np.asarray(longitude, dtype=np.float64)
+    north = checked_array(latitude, "latitude", np.float64)
+    east = checked_array(longitude, "longitude", np.float64)
     if north.ndim != 1 or north.shape != east.shape:
         raise ValueError(
             "latitude and longitude must have one axis of the same length, "
