@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_numbers, dense, library
+from atomstream.base import NamedColumns, are_texts, checked_numbers, dense, library, names_of
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Entrywise, Squared
 
@@ -203,10 +203,12 @@ def with_nan_where_masked(X: Any, mask: Any, *, missing: bool) -> Any:
         return X
     if not missing:
         raise ValueError(f"mask hides {int((~seen).sum())} entries; say missing=True.")
+    X, names = as_table(X), names_of(as_table(X))
     if hasattr(X, "iloc"):
         return X.where(seen)
     X = np.asarray(dense(X))
-    return np.where(seen, X, X.dtype.type(np.nan) if X.dtype.kind == "f" else np.nan)
+    X = np.where(seen, X, X.dtype.type(np.nan) if X.dtype.kind == "f" else np.nan)
+    return NamedColumns(X, names) if names is not None and are_texts(names) else X
 
 
 @dataclass(frozen=True)
