@@ -87,7 +87,7 @@ def order_of(
     if not (are_texts(names) and are_texts(wanted)):
         return None
     if difference := _difference(places, dict.fromkeys(wanted)):
-        raise ValueError(f"{subject} {differs}: {difference}; give the same columns, in any order.")
+        raise ValueError(f"{subject} {differs}: {difference}; give the same ones, in any order.")
     twice = next(name for each in (names, wanted) for name in each if [*each].count(name) > 1)
     raise ValueError(
         f"{subject} {differs}: the name {twice!r} stands for two columns, so that they cannot be "
@@ -152,11 +152,12 @@ def stacked_columns(parts: Sequence[Any]) -> Any:
 
 def known_names(model: Any) -> list[Any] | None:
     """Return the names of the columns that a model has learned from; None where they had none."""
-    found = next((vars(model)[name] for name in NAMES if name in vars(model)), None)
+    known = getattr(model, "__dict__", {})
+    found = next((known[name] for name in NAMES if name in known), None)
     return None if found is None else list(found.tolist())
 
 
-def order_for(model: Any, X: Any) -> NDArray | None:
+def order_for(model: Any, X: Any, subject: str = "X") -> NDArray | None:
     """Return where the columns that a model knows stand in data; None where in their order.
 
     Raises
@@ -169,7 +170,7 @@ def order_for(model: Any, X: Any) -> NDArray | None:
         return None
     # Columns of a model that has learned from arrays are known by their numbers.
     known = known_names(model) or range(len(names))
-    return order_of(names, known, "X", "has other feature names than were learned")
+    return order_of(names, known, subject, "has other feature names than were learned")
 
 
 def as_known(model: Any, rows: Any) -> Any:

@@ -18,7 +18,7 @@ from atomstream.base import Matrix, Samples, checked_numbers, in_order, order_fo
 from atomstream.base.fields import NUMBERS, Field, array, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
-from atomstream.estimators._columns import beside, like_given
+from atomstream.estimators._columns import beside, in_axes, like_given
 from atomstream.estimators._estimator import Estimator, view
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from atomstream.estimators._validation import check_X, observe
@@ -93,6 +93,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows; models of samples that are no rows flatten them first."""
+        X = X if reset else in_axes(self, X)
         rows = check_X(self, _given.as_table(X), reset=reset)
         if reset:
             self.__dict__.pop("axes_", None)

@@ -20,7 +20,7 @@ from atomstream.base import (
     order_of,
 )
 from atomstream.estimators._calls import blamed_model
-from atomstream.estimators._given import as_table, like
+from atomstream.estimators._given import as_table, is_labelled, like
 
 FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 
@@ -48,11 +48,34 @@ def as_sample(x: Any) -> Any:
     return x.to_frame().T if hasattr(x, "iloc") else np.asarray(x).reshape(1, -1)
 
 
+def note_names(model: Any, attribute: str, table: Any) -> None:
+    """Note the names of the columns of a table beside the data; None where they have none."""
+    names = names_of(as_table(table))
+    texts = np.array(names, dtype=object) if names is not None and are_texts(names) else None
+    setattr(model, attribute, texts)
+
+
+def in_noted_order(model: Any, attribute: str, table: Any, name: str) -> Any:
+    """Return a table beside the data with its columns in the order that was noted."""
+    table, known = as_table(table), vars(model).get(attribute)
+    wanted, differs = (
+        None if known is None else known.tolist(),
+        "has other columns than were learned",
+    )
+    return in_order(table, order_of(names_of(table), wanted, name, differs))
+
+
 def beside(X: Any, given: Any, name: str) -> Any:
     """Return what is given for every entry of X, such as a mask, in the order of its columns."""
     given = as_table(given)
     differs = "has other names of columns than X"
     return in_order(given, order_of(names_of(given), names_of(as_table(X)), name, differs))
+
+
+def in_axes(model: Any, X: Any) -> Any:
+    """Return data; an array of xarray with its axes, and their labels, where a model has them."""
+    axes = vars(model).get("axes_")
+    return X if axes is None or not is_labelled(X) else axes.in_place(X)
 
 
 def as_given(model: Any, X: Any, values: Any) -> Any:
@@ -65,7 +88,8 @@ def as_given(model: Any, X: Any, values: Any) -> Any:
 
 
 def like_given(model: Any, X: Any, values: NDArray) -> Any:
-    """Return rows that a model has made of X in the container of X, and in its order of columns."""
+    """Return rows that a model has made of X in the container of X, each column by its name."""
+    X = in_axes(model, X)  # labels say by themselves what stands where
     return like(X, as_given(model, X, values))
 
 

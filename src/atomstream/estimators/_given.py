@@ -203,9 +203,11 @@ def with_nan_where_masked(X: Any, mask: Any, *, missing: bool) -> Any:
         return X
     if not missing:
         raise ValueError(f"mask hides {int((~seen).sum())} entries; say missing=True.")
-    X, names = as_table(X), names_of(as_table(X))
+    names = names_of(X)
     if hasattr(X, "iloc"):
         return X.where(seen)
+    if is_labelled(X):
+        return like(X, np.where(seen, X, np.nan))
     X = np.asarray(dense(X))
     X = np.where(seen, X, X.dtype.type(np.nan) if X.dtype.kind == "f" else np.nan)
     return NamedColumns(X, names) if names is not None and are_texts(names) else X

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples
+from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._label_tables import checked_covariates
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.losses.labels import LABELS, LabelLoss
@@ -26,6 +27,9 @@ class PredictingFromCodes(_OnlineMatrixFactorization):
         """Return covariates as a table with as many columns as the model has learned with."""
         run = self._learner
         n_needed = run.state.dictionary.n_covariates if run.has_state else None
+        if not run.has_state and "_covariate_names" not in vars(self):
+            note_names(self, "_covariate_names", given)
+        given = in_noted_order(self, "_covariate_names", given, "covariates")
         return checked_covariates(given, n_rows, n_needed)
 
     @property
@@ -129,6 +133,7 @@ class PredictingFromCodes(_OnlineMatrixFactorization):
         -------
         float
         """
+        y = in_noted_order(self, "_output_names", y, "y")
         found, weights = self.predict(X, covariates=covariates), {"sample_weight": sample_weight}
         if self._has_classes:
             return float(metrics.accuracy_score(y, found, **weights))

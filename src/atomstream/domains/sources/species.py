@@ -307,9 +307,13 @@ class _Columns(NamedTuple):
 def _columns(source: Any, missing: Sequence[str]) -> _Columns:
     if isinstance(source, str | Path):
         table = read_series(source, missing=missing)
-        return _Columns(table.values, table.names, table.labels, str(source))
-    values = np.asarray(source.to_numpy(), float)
-    return _Columns(values, [*map(str, source.columns)], source.index.to_numpy(), "The frame")
+        found = _Columns(table.values, table.names, table.labels, str(source))
+    else:
+        values, names = np.asarray(source.to_numpy(), float), [*map(str, source.columns)]
+        found = _Columns(values, names, source.index.to_numpy(), "The frame")
+    if repeated := [name for name in found.names if found.names.count(name) > 1]:
+        raise InputError(f"{found.source} has the column {repeated[0]!r} twice; leave one out.")
+    return found
 
 
 def _pair(concentrations: Any, uncertainties: Any, missing: Sequence[str]) -> list[_Columns]:
