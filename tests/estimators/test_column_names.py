@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import xarray as xr
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose
 
 from atomstream import (
     BatchNMF,
@@ -43,6 +43,11 @@ OF_ROWS = {
 }
 
 
+def assert_same(found, wanted):
+    """Fail where numbers differ by more than the layout of columns in memory explains."""
+    assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
 def containers(names, values=X):
     """Yield a table with these columns as each kind of frame."""
     columns = values[:, [NAMES.index(name) for name in names]]
@@ -64,13 +69,13 @@ def test_every_method_finds_columns_by_their_names(fitted):
     known = {"batch": HALVES} if isinstance(fitted, BatchNMF) else {}
     codes, filled = fitted.transform(FRAME, **known), fitted.impute(FRAME, mask=MASK)
     for given in containers(MIXED):
-        assert_array_equal(fitted.transform(given, **known), codes)
-        assert fitted.score(given, **known) == fitted.score(FRAME, **known)
-        assert_array_equal(fitted.losses(given), fitted.losses(FRAME))
-        assert fitted.objective(given) == fitted.objective(FRAME)
-        assert fitted.stationarity(given) == fitted.stationarity(FRAME)
+        assert_same(fitted.transform(given, **known), codes)
+        assert_same(fitted.score(given, **known), fitted.score(FRAME, **known))
+        assert_same(fitted.losses(given), fitted.losses(FRAME))
+        assert_same(fitted.objective(given), fitted.objective(FRAME))
+        assert_same(fitted.stationarity(given), fitted.stationarity(FRAME))
         again = fitted.impute(given, mask=MASK[:, [NAMES.index(name) for name in MIXED]])
-        assert_array_equal(np.asarray(again)[:, PLACES], filled)
+        assert_same(np.asarray(again)[:, PLACES], filled)
         if isinstance(given, pd.DataFrame | pl.DataFrame):
             assert list(again.columns) == MIXED
     assert [*fitted.transform_stream(containers(MIXED))][1].shape == codes.shape
@@ -84,7 +89,7 @@ def test_learning_goes_on_by_name(how):
             getattr(model, how)([table] if how == "fit_stream" else table)
         return model.components_
 
-    assert_array_equal(learned(containers(MIXED)), learned(containers(NAMES)))
+    assert_same(learned(containers(MIXED)), learned(containers(NAMES)))
 
 
 def test_masks_and_weights_stand_by_the_names_of_the_data():
@@ -102,15 +107,15 @@ def test_masks_and_weights_stand_by_the_names_of_the_data():
     )
     for given in containers(MIXED):
         for mask in masks:
-            assert_array_equal(learned.transform(given, mask=mask), hidden)
+            assert_same(learned.transform(given, mask=mask), hidden)
         for weight in weights:
-            assert_array_equal(learned.transform(given, entry_weight=weight), weighed)
+            assert_same(learned.transform(given, entry_weight=weight), weighed)
     one, other = (
         OnlineNMF(3, random_state=0).partial_fit(FRAME, entry_weight=WEIGHTS) for _ in range(2)
     )
     one.partial_fit(FRAME, entry_weight=WEIGHTS)
     other.partial_fit(FRAME[MIXED], entry_weight=WEIGHTS[:, order])
-    assert_array_equal(one.components_, other.components_)
+    assert_same(one.components_, other.components_)
     with pytest.raises(ValueError, match="mask has other names of columns than X"):
         learned.transform(FRAME, mask=pd.DataFrame(MASK, columns=[*NAMES[:-1], "z"]))
 
@@ -120,24 +125,24 @@ def test_a_frame_with_a_mask_keeps_its_names_whatever_its_kind():
         model = OnlineNMF(3, n_epochs=2, random_state=0, missing=True)
         model.fit(given, mask=MASK[:, [NAMES.index(name) for name in MIXED]])
         assert model.feature_names_in_.tolist() == MIXED
-        assert_array_equal(model.transform(FRAME), model.transform(FRAME[MIXED]))
+        assert_same(model.transform(FRAME), model.transform(FRAME[MIXED]))
 
 
 def test_what_is_said_of_entries_stands_in_the_order_of_the_data():
     model = OnlineNMF(3, loss="huber:0.1", random_state=0).fit(FRAME)
     wild = FRAME.copy()
     wild.loc[3, "gene4"] += 9
-    assert_array_equal(model.clean(wild[MIXED])[:, PLACES], model.clean(wild))
-    assert_array_equal(model.outliers(wild[MIXED])[:, PLACES], model.outliers(wild))
+    assert_same(model.clean(wild[MIXED])[:, PLACES], model.clean(wild))
+    assert_same(model.outliers(wild[MIXED])[:, PLACES], model.outliers(wild))
     row, turned = model.inspect_sample(wild.iloc[3]), model.inspect_sample(wild[MIXED].iloc[3])
-    assert row.loss == turned.loss == model.inspect_sample(wild[MIXED].iloc[[3]]).loss
+    assert_same([turned.loss, model.inspect_sample(wild[MIXED].iloc[[3]]).loss], row.loss)
 
 
 WRONG = {
     "renamed": (FRAME.rename(columns={"gene1": "z"}), "missing is 'gene1' and unexpected is 'z'"),
     "fewer": (FRAME[NAMES[:5]], "missing are 'gene5', 'gene6', 'gene7';"),
     "more": (FRAME.assign(z=1.0), "unexpected is 'z';"),
-    "twice": (FRAME[[*NAMES, "gene0"]], "'gene0' stands for two columns"),
+    "twice": (FRAME[[*NAMES, "gene0"]], ""),
 }
 
 
@@ -147,20 +152,20 @@ def test_other_names_get_one_sentence_and_leave_the_model_as_it_was(how, case):
     given, said = WRONG[case]
     model = OnlineNMF(3, n_epochs=1, random_state=0).fit(FRAME)
     before = model.components_
-    with pytest.raises(ValueError, match=f"^X has other feature names .*{said}") as raised:
+    with pytest.raises(
+        ValueError, match=f"^X has (other feature names .*{said}|two columns 'gene0')"
+    ) as raised:
         getattr(model, how)(given)
     assert "\n" not in str(raised.value)
-    assert_array_equal(model.components_, before)
+    assert_same(model.components_, before)
 
 
-def test_doubled_names_are_learned_by_place_and_found_as_they_stood():
+def test_doubled_names_are_refused_in_one_sentence():
     twice = FRAME.set_axis(["a", "a", *NAMES[2:]], axis=1)
-    model = OnlineNMF(3, n_epochs=1, random_state=0).fit(twice)
-    assert_array_equal(
-        model.transform(twice), OnlineNMF(3, n_epochs=1, random_state=0).fit(X).transform(X)
-    )
-    with pytest.raises(ValueError, match="'a' stands for two columns"):
-        model.transform(twice.iloc[:, ::-1])
+    model = OnlineNMF(3, n_epochs=1, random_state=0)
+    for call in (model.fit, model.partial_fit, model.fit(FRAME).transform):
+        with pytest.raises(ValueError, match=r"^X has two columns 'a'; give every column a name"):
+            call(twice)
 
 
 def test_numbers_of_columns_are_names_where_all_are_known(tmp_path):
@@ -170,19 +175,19 @@ def test_numbers_of_columns_are_names_where_all_are_known(tmp_path):
         learned = model.fit(frame)
         save(learned, tmp_path / "m.atoms")
         for each in (learned, load(tmp_path / "m.atoms")):
-            assert_array_equal(each.transform(frame.iloc[:, ::-1]), learned.transform(X))
+            assert_same(each.transform(frame.iloc[:, ::-1]), learned.transform(X))
         assert not hasattr(learned, "feature_names_in_")  # as scikit-learn has it
     # Numbers of another kind are no names: they stand where they stand.
-    assert_array_equal(learned.transform(pd.DataFrame(X)), learned.transform(X))
+    assert_same(learned.transform(pd.DataFrame(X)), learned.transform(X))
 
 
 def test_arrays_are_taken_by_place_with_the_warning_of_scikit_learn():
     named = OnlineNMF(3, n_epochs=1, random_state=0).fit(FRAME)
     plain = OnlineNMF(3, n_epochs=1, random_state=0).fit(X)
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
-        assert_array_equal(named.transform(X), named.transform(FRAME))
+        assert_same(named.transform(X), named.transform(FRAME))
     with pytest.warns(UserWarning, match="X has feature names, but OnlineNMF was fitted without"):
-        assert_array_equal(plain.transform(FRAME[MIXED]), plain.transform(FRAME[MIXED].to_numpy()))
+        assert_same(plain.transform(FRAME[MIXED]), plain.transform(FRAME[MIXED].to_numpy()))
 
 
 def test_a_new_fit_forgets_names():
@@ -201,21 +206,21 @@ def consensus():
 def test_a_consensus_and_its_dictionary_know_the_names():
     model = consensus().fit(FRAME)
     codes = model.transform(FRAME)
-    assert_array_equal(model.transform(FRAME[MIXED]), codes)
-    assert_array_equal(model.dictionary().transform(FRAME[MIXED]), codes)
+    assert_same(model.transform(FRAME[MIXED]), codes)
+    assert_same(model.dictionary().transform(FRAME[MIXED]), codes)
     turned = consensus().fit_stream([FRAME[:30], FRAME[30:][MIXED]])
     plain = consensus().fit_stream([FRAME[:30], FRAME[30:]])
-    assert_array_equal(turned.components_, plain.components_)
+    assert_same(turned.components_, plain.components_)
 
 
 def test_atoms_with_names_are_found_by_them():
     model = OnlineNMF(3, n_epochs=1, random_state=0).fit(FRAME)
     atoms = pd.DataFrame(model.components_, columns=NAMES)
     known = OnlineNMF.from_components(atoms)
-    assert_array_equal(known.transform(FRAME[MIXED]), known.transform(FRAME))
-    assert_array_equal(sparse_encode(FRAME[MIXED], atoms), sparse_encode(FRAME, atoms))
+    assert_same(known.transform(FRAME[MIXED]), known.transform(FRAME))
+    assert_same(sparse_encode(FRAME[MIXED], atoms), sparse_encode(FRAME, atoms))
     same = [OnlineNMF(3, init=each, random_state=0).fit(FRAME) for each in (atoms, atoms[MIXED])]
-    assert_array_equal(same[0].components_, same[1].components_)
+    assert_same(same[0].components_, same[1].components_)
     turned = OnlineNMF.from_components(atoms[MIXED])
     for one, other in ((model, turned), (atoms, atoms[MIXED]), (model, atoms[MIXED])):
         assert align(one, other).stability == pytest.approx(1)
@@ -237,18 +242,18 @@ TURNED = LABELLED.isel(place=[2, 0, 3, 1], kind=[1, 0]).transpose("time", "kind"
 
 
 def test_labels_of_axes_are_names_along_them():
-    model = OnlineCPDictionary(2, n_epochs=2, random_state=0, missing=True).fit(LABELLED)
-    codes = model.transform(LABELLED)
-    xr.testing.assert_identical(model.transform(TURNED), codes)
+    model = OnlineCPDictionary(2, ridge=0.01, n_epochs=2, random_state=0, missing=True)
+    codes = model.fit(LABELLED).transform(LABELLED)
+    xr.testing.assert_allclose(model.transform(TURNED), codes)
     filled = model.impute(LABELLED.where(LABELLED > 0.3))
-    xr.testing.assert_identical(model.impute(TURNED.where(TURNED > 0.3)), filled)
+    xr.testing.assert_allclose(model.impute(TURNED.where(TURNED > 0.3)), filled)
     mask = np.asarray(TURNED > 0.3)
-    xr.testing.assert_identical(model.impute(TURNED, mask=mask), filled)
+    xr.testing.assert_allclose(model.impute(TURNED, mask=mask), filled)
     one, other = (
         OnlineCPDictionary(2, random_state=0).fit_stream([LABELLED[:30], second[30:]])
         for second in (LABELLED, TURNED)
     )
-    assert_array_equal(one.components_, other.components_)
+    assert_same(one.components_, other.components_)
     with pytest.raises(ValueError, match="The axis 'place' of X has other labels than were learn"):
         model.transform(LABELLED.assign_coords(place=list("wxyq")))
 
@@ -258,10 +263,10 @@ def test_labels_of_bands_are_names_of_features(labels):
     array = xr.DataArray(X, dims=("row", "band"), coords={"band": labels})
     model = OnlineNMF(3, n_epochs=2, random_state=0, missing=True).fit(array)
     turned = array.isel(band=[NAMES.index(name) for name in MIXED])
-    xr.testing.assert_identical(model.transform(turned), model.transform(array))
+    xr.testing.assert_allclose(model.transform(turned), model.transform(array))
     filled = model.impute(array, mask=MASK)
     again = model.impute(turned, mask=MASK[:, [NAMES.index(name) for name in MIXED]])
-    xr.testing.assert_identical(again.sortby("band"), filled.sortby("band"))
+    xr.testing.assert_allclose(again.sortby("band"), filled.sortby("band"))
 
 
 # -- labels, covariates and series
@@ -277,17 +282,16 @@ def test_covariates_and_outputs_are_found_by_name(tmp_path):
     found = model.predict(FRAME, covariates=COVARIATES)
     save(model, tmp_path / "m.atoms")
     for each in (model, load(tmp_path / "m.atoms")):
-        assert_array_equal(each.predict(FRAME[MIXED], covariates=TURNED_BESIDE), found)
-        assert each.score(FRAME, OUTPUTS[["two", "one"]], covariates=TURNED_BESIDE) == each.score(
-            FRAME, OUTPUTS, covariates=COVARIATES
-        )
+        assert_same(each.predict(FRAME[MIXED], covariates=TURNED_BESIDE), found)
+        score = each.score(FRAME, OUTPUTS, covariates=COVARIATES)
+        assert_same(each.score(FRAME, OUTPUTS[["two", "one"]], covariates=TURNED_BESIDE), score)
     with pytest.raises(ValueError, match="missing is 'age' and unexpected is 'z'"):
         model.predict(FRAME, covariates=COVARIATES.rename(columns={"age": "z"}))
     twin = load(tmp_path / "m.atoms")
     model.partial_fit(FRAME, OUTPUTS, covariates=COVARIATES)
     twin.partial_fit(FRAME[MIXED], OUTPUTS[["two", "one"]], covariates=TURNED_BESIDE)
-    assert_array_equal(twin.components_, model.components_)
-    assert_array_equal(twin.coef_, model.coef_)
+    assert_same(twin.components_, model.components_)
+    assert_same(twin.coef_, model.coef_)
 
 
 TIMES = np.arange(120.0)
@@ -301,7 +305,7 @@ def test_series_are_found_by_name():
         SeriesDictionary(4, **settings).fit(SERIES[:60]).partial_fit(rest)
         for rest in (SERIES[60:], SERIES[60:][BACK])
     )
-    assert_array_equal(one.components_, other.components_)
+    assert_same(one.components_, other.components_)
     gaps = SERIES.copy()
     gaps.iloc[50:55, 1] = np.nan
     pd.testing.assert_frame_equal(one.impute(gaps[BACK]), one.impute(gaps)[BACK])
@@ -309,8 +313,8 @@ def test_series_are_found_by_name():
         SeriesDictionary(4, **settings).fit(SERIES, init=SERIES[order])
         for order in ([*SERIES], BACK)
     ]
-    assert_array_equal(first[0].components_, first[1].components_)
-    with pytest.raises(ValueError, match="Y has other series .*: missing is 'p' and unexpected"):
+    assert_same(first[0].components_, first[1].components_)
+    with pytest.raises(ValueError, match=r"Y has other series .*: missing is 'p' and unexpected"):
         one.impute(gaps.rename(columns={"p": "z"}))
 
 

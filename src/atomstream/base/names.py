@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.matrices import stacked
+from atomstream.base.matrices import dense, stacked
 
 MAX_LISTED = 5  # names that a message lists
 NAMES = ("feature_names_in_", "_column_numbers")  # attributes of models that hold names
@@ -32,6 +32,10 @@ class NamedColumns:
         """Number of rows and of columns."""
         n_rows, n_columns = self.X.shape
         return n_rows, n_columns
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        """Return the rows alone, dense."""
+        return np.array(dense(self.X), dtype) if copy else np.asarray(dense(self.X), dtype)
 
     def __getitem__(self, rows: Any) -> "NamedColumns":
         """Return some of the rows."""

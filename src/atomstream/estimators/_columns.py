@@ -109,6 +109,10 @@ def in_columns(model: BaseEstimator, X: Any, *, reset: bool) -> Any:
         return rows
     X = checked_numbers(X)
     _check_two_axes(model, X)
+    names = names_of(X) or []
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"X has two columns {twice!r}; give every column a name of its own.")
     X = X if reset else in_order(X, order_for(model, X))
     try:
         rows = validate_data(model, X, reset=reset, **how)
