@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from commands import run
+from commands import refused, run
 from numpy.testing import assert_allclose
 
 from atomstream import cells
@@ -78,6 +78,27 @@ def test_several_files_are_divided_by_the_deviations_of_the_first(folder):
     one, two = open_record(folder / "two").task(open_record(folder / "two").settings).sources
     rows = [next(iter(source.blocks(0, 0))).X.toarray() for source in (one, two)]
     assert_allclose(rows[1], 2 * rows[0], rtol=1e-6)
+
+
+def test_genes_of_further_files_are_those_of_the_first_by_name(folder, capsys):
+    turned = anndata.AnnData(sp.csr_matrix(COUNTS[:, ::-1].astype(np.float32)))
+    turned.var_names = [f"gene{i}" for i in range(40)][::-1]
+    turned.write_h5ad(folder / "turned.h5ad")
+    settings = ("--atoms", 2, "--epochs", 1)
+    run("learn", folder / "x.h5ad", folder / "x.h5ad", *settings, "--out", folder / "once")
+    run("learn", folder / "x.h5ad", folder / "turned.h5ad", *settings, "--out", folder / "mixed")
+    one, other = (open_record(folder / name).model for name in ("once", "mixed"))
+    assert_allclose(other.components_, one.components_, rtol=1e-5)
+    for name in ("x", "turned"):
+        run("encode", folder / "once", folder / f"{name}.h5ad", "--out", folder / f"by-{name}.csv")
+    found = [pd.read_csv(folder / f"by-{name}.csv").to_numpy()[:, 1:] for name in ("x", "turned")]
+    assert_allclose(found[1].astype(float), found[0].astype(float), rtol=1e-5, atol=1e-7)
+    few = anndata.AnnData(sp.csr_matrix(COUNTS[:, :30].astype(np.float32)))
+    few.var_names = [f"gene{i}" for i in range(30)]
+    few.write_h5ad(folder / "few.h5ad")
+    words = ("encode", folder / "once", folder / "few.h5ad", "--out", folder / "none.csv")
+    assert "has different genes than" in (told := refused(capsys, *words))
+    assert "missing are 'gene30', 'gene31'" in told
 
 
 def test_rows_are_the_same_from_any_cell_on(folder):
