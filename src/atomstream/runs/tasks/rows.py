@@ -32,8 +32,9 @@ class RowsTask(_passes.PassesTask):
     help = (
         "INPUTS are images or folders of images, .csv, .tsv, .jsonl, .parquet, .arrow, .feather, "
         ".npy, .npz (dense or sparse), .mtx, .h5, .hdf5, .zarr or .h5ad files, or - for lines on "
-        "standard input; text may be packed (.gz). Of an .h5ad file the 2,000 genes that vary most "
-        "for their mean are read, each over its standard deviation, or those that --columns names."
+        "standard input; text may be packed (.gz). Of the first .h5ad file the 2,000 genes are "
+        "read that vary most for their mean, each over its standard deviation, or those that "
+        "--columns names; of further ones the same genes."
     )
     many = True
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
