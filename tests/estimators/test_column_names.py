@@ -23,6 +23,7 @@ from atomstream import (
     sparse_encode,
 )
 from atomstream.base import NamedColumns
+from atomstream.exceptions import CorruptModelError
 
 NAMES = [f"gene{i}" for i in range(8)]
 MIXED = [NAMES[i] for i in (5, 0, 7, 2, 1, 6, 3, 4)]
@@ -342,3 +343,13 @@ def test_what_is_known_ahead_is_found_by_name(tmp_path):
     pd.testing.assert_frame_equal(twin.predict(3, exogenous=known[120:123][["v", "u"]]), found)
     with pytest.raises(ValueError, match="missing is 'v' and unexpected is 'w'"):
         model.predict(3, exogenous=known[120:123].rename(columns={"v": "w"}))
+
+
+@pytest.mark.parametrize("columns", [NAMES, range(400, 480, 10)])
+def test_names_in_a_file_that_are_not_as_many_as_the_features_are_refused(tmp_path, columns):
+    model = OnlineNMF(3, n_epochs=1, random_state=0).fit(FRAME.set_axis(columns, axis=1))
+    attribute = "feature_names_in_" if columns is NAMES else "_column_numbers"
+    setattr(model, attribute, getattr(model, attribute)[:-1])
+    save(model, tmp_path / "m.atoms")
+    with pytest.raises(CorruptModelError, match="7 names for 8 features"):
+        load(tmp_path / "m.atoms")

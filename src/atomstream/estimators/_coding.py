@@ -14,7 +14,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Matrix, Samples, checked_numbers, in_order, order_for, threads
+from atomstream.base import (
+    Matrix,
+    Samples,
+    checked_numbers,
+    in_order,
+    known_names,
+    order_for,
+    threads,
+)
 from atomstream.base.fields import NUMBERS, Field, array, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
@@ -363,9 +371,11 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         self._learner.validate(self.n_features_in_)
-        axes = vars(self).get("axes_")
+        axes, names = vars(self).get("axes_"), known_names(self)
         if axes is not None and math.prod(axes.shape) != self.n_features_in_:
             raise ValueError(f"axes of shape {axes.shape} for {self.n_features_in_} features")
+        if names is not None and len(names) != self.n_features_in_:
+            raise ValueError(f"{len(names)} names for {self.n_features_in_} features")
 
     # -- copies
 
