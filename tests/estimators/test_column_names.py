@@ -169,16 +169,18 @@ def test_doubled_names_are_refused_in_one_sentence():
             call(twice)
 
 
-def test_numbers_of_columns_are_names_where_all_are_known(tmp_path):
+def test_labels_that_are_no_texts_are_names_where_all_are_known(tmp_path):
     model = OnlineNMF(3, n_epochs=2, random_state=0)
-    for numbers in (range(8), range(400, 480, 10), np.linspace(0.5, 1.5, 8)):
-        frame = pd.DataFrame(X, columns=numbers)
+    days = pd.date_range("2020-01-01", periods=8)
+    pairs = pd.MultiIndex.from_product([["x", "y"], list("1234")])
+    for labels in (range(8), range(400, 480, 10), days, pairs, np.linspace(0.5, 1.5, 8)):
+        frame = pd.DataFrame(X, columns=labels)
         learned = model.fit(frame)
         save(learned, tmp_path / "m.atoms")
         for each in (learned, load(tmp_path / "m.atoms")):
             assert_same(each.transform(frame.iloc[:, ::-1]), learned.transform(X))
         assert not hasattr(learned, "feature_names_in_")  # as scikit-learn has it
-    # Numbers of another kind are no names: they stand where they stand.
+    # Other labels are no names: they stand where they stand.
     assert_same(learned.transform(pd.DataFrame(X)), learned.transform(X))
 
 
@@ -348,7 +350,7 @@ def test_what_is_known_ahead_is_found_by_name(tmp_path):
 @pytest.mark.parametrize("columns", [NAMES, range(400, 480, 10)])
 def test_names_in_a_file_that_are_not_as_many_as_the_features_are_refused(tmp_path, columns):
     model = OnlineNMF(3, n_epochs=1, random_state=0).fit(FRAME.set_axis(columns, axis=1))
-    attribute = "feature_names_in_" if columns is NAMES else "_column_numbers"
+    attribute = "feature_names_in_" if columns is NAMES else "_column_labels"
     setattr(model, attribute, getattr(model, attribute)[:-1])
     save(model, tmp_path / "m.atoms")
     with pytest.raises(CorruptModelError, match="7 names for 8 features"):

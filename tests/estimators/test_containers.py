@@ -100,7 +100,7 @@ def test_names_of_an_axis_are_names_of_features():
     assert_array_equal(learned.transform(frame(data())), model().fit(data()).transform(data()))
     turned = array.isel(band=slice(None, None, -1))
     assert_array_equal(learned.transform(turned), learned.transform(array))
-    with pytest.raises(ValueError, match="feature names"):
+    with pytest.raises(ValueError, match="missing is 'h' and unexpected is 'i'"):
         learned.transform(array.assign_coords(band=list("abcdefgi")))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atomstream.base.matrices import dense, stacked
 
 MAX_LISTED = 5  # names that a message lists
-NAMES = ("feature_names_in_", "_column_numbers")  # attributes of models that hold names
+NAMES = ("feature_names_in_", "_column_labels")  # attributes of models that hold names
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class NamedColumns:
 def names_of(X: Any) -> list[Any] | None:
     """Return the names of the columns of a frame or of `NamedColumns`; None where they have none.
 
-    Names are texts, or numbers where no column has another one than its place.
+    Names are texts, numbers where some column has another one than its place, or other labels,
+    such as dates, each as a tuple of its text.
     """
     if isinstance(X, NamedColumns):
         return [*X.names]
@@ -56,6 +57,7 @@ def names_of(X: Any) -> list[Any] | None:
     if labels is None or not hasattr(X, "shape") or hasattr(X, "dims"):
         return None
     names = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    names = [name if isinstance(name, str | int | float) else (str(name),) for name in names]
     return None if not names or names == [*range(len(names))] else names
 
 
@@ -71,8 +73,9 @@ def order_of(
 
     Parameters
     ----------
-    names, wanted : sequence of str or number, or None
-        Columns without names, and numbers of which not all are the same, stand where they stand.
+    names, wanted : sequence of str, number or other labels, or None
+        Columns without names stand where they stand, and so do all where labels that are no texts
+        are not the same.
     subject : str
         What has these names: the first words of a message.
     differs : str
@@ -158,7 +161,10 @@ def known_names(model: Any) -> list[Any] | None:
     """Return the names of the columns that a model has learned from; None where they had none."""
     known = getattr(model, "__dict__", {})
     found = next((known[name] for name in NAMES if name in known), None)
-    return None if found is None else list(found.tolist())
+    if found is None:
+        return None
+    texts = found.dtype.kind == "O" and NAMES[0] not in known
+    return [(label,) for label in found.tolist()] if texts else list(found.tolist())
 
 
 def order_for(model: Any, X: Any, subject: str = "X") -> NDArray | None:

@@ -57,7 +57,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         "run",
         "n_features_in_",
         "feature_names_in_",
-        array("_column_numbers", "d", NUMBERS, optional=True),
+        array("_column_labels", "d", NUMBERS + "O", optional=True),
         part("axes_", "check_same", optional=True),
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes

@@ -15,6 +15,7 @@ from atomstream.base import (
     are_texts,
     checked_numbers,
     in_order,
+    known_names,
     names_of,
     order_for,
     order_of,
@@ -28,7 +29,8 @@ FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 def learn_names(model: Any, X: Any) -> None:
     """Note the names of the columns that a model begins to learn from.
 
-    Texts are ``feature_names_in_``, as scikit-learn has it; numbers, such as wavelengths, are not.
+    Texts are ``feature_names_in_``, as scikit-learn has it; other labels, such as wavelengths and
+    dates, are not.
     """
     for name in NAMES:
         vars(model).pop(name, None)
@@ -38,7 +40,9 @@ def learn_names(model: Any, X: Any) -> None:
     if are_texts(names):
         model.feature_names_in_ = np.array(names, dtype=object)
     elif all(isinstance(name, int | float) for name in names):
-        model._column_numbers = np.array(names)
+        model._column_labels = np.array(names)
+    elif all(isinstance(name, tuple) for name in names):
+        model._column_labels = np.array([label for (label,) in names], dtype=object)
 
 
 def as_sample(x: Any) -> Any:
@@ -97,30 +101,35 @@ def in_columns(model: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return numbers in the columns that the model knows, which stand where their names say."""
     how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
     how["ensure_all_finite"] = False
-    if isinstance(X, NamedColumns):
-        rows = X.X if reset else in_order(X, order_for(model, X)).X
-        if reset:
-            learn_names(model, X)
-        elif is_array(model, rows):
-            return rows
-        # Their names have been looked at: scikit-learn would warn that these rows have none.
-        rows = check_array(checked_numbers(rows), estimator=model, input_name="X", **how)
-        _check_n_features(model, rows, reset=reset)
+    settled = isinstance(X, NamedColumns)
+    if not settled:
+        X = checked_numbers(X)
+        _check_two_axes(model, X)
+        _check_once(names_of(X) or [])
+        settled = not reset and are_texts(names_of(X)) and are_texts(known_names(model))
+    given = X
+    X = X if reset else in_order(X, order_for(model, X))
+    rows = X.X if isinstance(X, NamedColumns) else X
+    if settled and not reset and is_array(model, rows):
         return rows
-    X = checked_numbers(X)
-    _check_two_axes(model, X)
-    names = names_of(X) or []
+    try:
+        if settled:  # names were looked at, and scikit-learn may not see them
+            rows = check_array(checked_numbers(rows), estimator=model, input_name="X", **how)
+            _check_n_features(model, rows, reset=reset)
+        else:
+            rows = validate_data(model, rows, reset=reset, **how)
+    except ValueError as error:
+        raise _naming_column(given, error) from None
+    if reset:
+        learn_names(model, given)
+    return rows
+
+
+def _check_once(names: list[Any]) -> None:
+    """Refuse names that come twice."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"X has two columns {twice!r}; give every column a name of its own.")
-    X = X if reset else in_order(X, order_for(model, X))
-    try:
-        rows = validate_data(model, X, reset=reset, **how)
-    except ValueError as error:
-        raise _naming_column(X, error) from None
-    if reset:
-        learn_names(model, X)
-    return rows
 
 
 def _naming_column(X: Any, error: ValueError) -> ValueError:
