@@ -109,3 +109,14 @@ def test_models_of_rows_say_how_to_give_a_cube(kind):
     for call in (kind(2).fit, kind(2).partial_fit, lambda X: kind(2).fit_stream([X])):
         with pytest.raises(ValueError, match=told):
             call(cube)
+
+
+def test_batches_of_frames_keep_the_names_of_their_columns():
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).random((20, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    for rng in (None, 0):
+        parts = zip(batches(frame, 8, rng=rng), batches(X, 8, rng=rng), strict=True)
+        for part, rows in parts:
+            assert list(part.columns) == ["a", "b", "c"]
+            np.testing.assert_array_equal(part, rows)

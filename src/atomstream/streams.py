@@ -192,14 +192,14 @@ def batches(
 
     Parameters
     ----------
-    X : array, memory map, sparse array or `CubeRows` of shape (n_samples, n_features)
+    X : array, memory map, sparse array, frame or `CubeRows` of shape (n_samples, n_features)
     batch_size : int, default=256
     rng : numpy.random.Generator or int, optional
         Draws the order of the rows; by default it is that of the array.
 
     Yields
     ------
-    array of shape (at most batch_size, n_features)
+    array or frame of shape (at most batch_size, n_features)
 
     Examples
     --------
@@ -208,8 +208,8 @@ def batches(
     """
     _check_positive(batch_size=batch_size)
     X = checked_numbers(X)
-    X = checked_array(X) if hasattr(X, "columns") else X  # frames
     n_samples = X.shape[0]
+    X = X.iloc if hasattr(X, "iloc") else X  # rows of frames keep the names of their columns
     order = None if rng is None else np.random.default_rng(rng).permutation(n_samples)
     for start in range(0, n_samples, batch_size):
         rows = slice(start, start + batch_size)

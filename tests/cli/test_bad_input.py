@@ -148,7 +148,10 @@ ROWS = {
     "codes of holes": ("encode run holes.npy --out c.csv", "contains NaN"),
     "codes over the input": ("encode run x.npy --out x.npy", "must end in one of"),
     "codes over the table": ("encode named named.csv --out named.csv", "is the input itself"),
-    "codes of other columns": ("encode named other.csv --out c.csv", "has no column 'f'"),
+    "codes of other columns": (
+        "encode named other.csv --out c.csv",
+        "different names of columns .*missing is 'f' and unexpected is 'g'",
+    ),
     "codes to nowhere": ("encode run x.npy --out gone/c.csv", "its folder is missing"),
     "picture as text": (
         "reconstruct seen pictures/p.png --out p.txt",

@@ -115,7 +115,7 @@ def test_rows_are_coded_once_for_codes_and_what_they_predict(table, tmp_path, mo
     assert main(["encode", str(run), str(table), "--out", str(tmp_path / "codes.csv")]) == 0
     assert coded == [178]
     given, frame = pd.read_csv(table), pd.read_csv(tmp_path / "codes.csv")
-    rows = given.drop(columns=["target", "age"]).to_numpy()
+    rows = given.drop(columns=["target", "age"])
     assert (frame.predicted == load(run).predict(rows)).all()
 
 

@@ -48,6 +48,28 @@ def test_batches_are_the_rows_in_units_of_their_deviation(data):
     assert_allclose(sp.vstack(blocks).toarray(), expected, rtol=1e-6)
 
 
+def test_genes_are_found_by_name_in_other_data(data):
+    genes = cells.overdispersed(data, 10)
+    turned = data[:, ::-1].copy()
+    blocks = [sp.vstack([*cells.batches(each, genes)]).toarray() for each in (data, turned)]
+    assert_array_equal(blocks[1], blocks[0])
+    model = OnlineNMF(2, random_state=0, n_epochs=2)
+    model.fit(pd.DataFrame(blocks[0], columns=genes.names)[genes.names[::-1]])
+    for each in (data, turned):
+        cells.annotate(each, model, genes)
+    assert_allclose(turned.obsm["X_programs"], data.obsm["X_programs"])
+    assert_allclose(turned.varm["programs"][::-1], data.varm["programs"])
+    backwards = cells.Genes(genes.places[::-1], genes.names[::-1], genes.deviation[::-1])
+    assert (cells.top_genes(model, genes) == cells.top_genes(model, backwards)).all(axis=None)
+    with pytest.raises(InputError, match="The data have other genes than were chosen: missing"):
+        next(iter(cells.batches(data[:, :20].copy(), genes)))
+    twice = data.copy()
+    spare = next(name for name in GENES if name not in genes.names)
+    twice.var_names = ["gene14" if name == spare else name for name in GENES][::-1]
+    with pytest.raises(InputError, match="'gene14' stands for two columns"):
+        next(iter(cells.batches(twice, genes)))
+
+
 def test_files_of_all_kinds_hold_the_same_cells(data, tmp_path):
     data.write_h5ad(tmp_path / "x.h5ad")
     with h5py.File(tmp_path / "x.h5", "w") as file:

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
@@ -429,6 +430,19 @@ def test_tables_that_do_not_fit_together_are_refused(tmp_path):
     (tmp_path / "short.csv").write_text("".join(unc.read_text().splitlines(True)[:-1]))
     with pytest.raises(InputError, match="have different dates; every row needs its partner"):
         sources.read(con, tmp_path / "short.csv", total="Mass")
+
+
+def test_species_are_found_by_name_and_refused_where_they_come_twice():
+    dates = pd.date_range("2020-01-01", periods=30)
+    values = np.random.default_rng(0).random((30, 3)) + 0.5
+    frame = pd.DataFrame(values, index=dates, columns=["Fe", "Zn", "Pb"])
+    straight, turned = (
+        sources.read(frame, 0.1 * each) for each in (frame, frame[["Pb", "Fe", "Zn"]])
+    )
+    assert_allclose(turned.uncertainties, straight.uncertainties)
+    twice = frame.set_axis(["Fe", "Zn", "Fe"], axis=1)
+    with pytest.raises(InputError, match="has the column 'Fe' twice"):
+        sources.read(twice, 0.1 * twice)
 
 
 def test_dates_with_slashes_are_read_where_one_order_makes_them_rise(tmp_path):

@@ -30,7 +30,6 @@ def test_estimator_checks(estimator, check):
 
 # Checks that scikit-learn ships and leaves out of its own list.
 EXTRA = [
-    "check_dataframe_column_names_consistency",
     "check_set_output_transform",
     "check_set_output_transform_pandas",
     "check_set_output_transform_polars",
@@ -55,8 +54,16 @@ def test_checks_left_out_of_the_list(estimator, name):
 
 
 def test_the_extra_checks_exist():
-    assert len(EXTRA) == 10
+    assert len(EXTRA) == 9
     assert all(hasattr(estimator_checks, name) for name in EXTRA)
+
+
+@pytest.mark.filterwarnings("ignore::atomstream.NotConvergedWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_the_check_of_names_fails_where_columns_in_another_order_are_taken_by_name(estimator):
+    """All that comes before passes: names are learned, and seen again without a warning."""
+    with pytest.raises(AssertionError, match="did not raise"):
+        estimator_checks.check_dataframe_column_names_consistency("model", clone(estimator))
 
 
 @pytest.fixture

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from commands import run
+from commands import refused, run
 from numpy.testing import assert_allclose
 
 from atomstream import cells
+from atomstream.base import as_known
 from atomstream.runs.record import open_record
 
 anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cells")
@@ -37,7 +38,9 @@ def test_a_run_learns_from_the_genes_that_vary_most_and_codes_cells_by_name(fold
     assert list(table.index) == [f"cell{i}" for i in range(700)]
     rows = sp.vstack(list(cells.batches(data, genes)))
     codes = table[[name for name in table.columns if name.startswith("atom")]]
-    assert_allclose(codes, record.model.transform(rows), rtol=1e-5, atol=1e-7)
+    assert_allclose(
+        codes, record.model.transform(as_known(record.model, rows)), rtol=1e-5, atol=1e-7
+    )
 
 
 def test_genes_are_chosen_by_name_and_found_in_other_files(folder):
@@ -75,6 +78,27 @@ def test_several_files_are_divided_by_the_deviations_of_the_first(folder):
     one, two = open_record(folder / "two").task(open_record(folder / "two").settings).sources
     rows = [next(iter(source.blocks(0, 0))).X.toarray() for source in (one, two)]
     assert_allclose(rows[1], 2 * rows[0], rtol=1e-6)
+
+
+def test_genes_of_further_files_are_those_of_the_first_by_name(folder, capsys):
+    turned = anndata.AnnData(sp.csr_matrix(COUNTS[:, ::-1].astype(np.float32)))
+    turned.var_names = [f"gene{i}" for i in range(40)][::-1]
+    turned.write_h5ad(folder / "turned.h5ad")
+    settings = ("--atoms", 2, "--epochs", 1)
+    run("learn", folder / "x.h5ad", folder / "x.h5ad", *settings, "--out", folder / "once")
+    run("learn", folder / "x.h5ad", folder / "turned.h5ad", *settings, "--out", folder / "mixed")
+    one, other = (open_record(folder / name).model for name in ("once", "mixed"))
+    assert_allclose(other.components_, one.components_, rtol=1e-5)
+    for name in ("x", "turned"):
+        run("encode", folder / "once", folder / f"{name}.h5ad", "--out", folder / f"by-{name}.csv")
+    found = [pd.read_csv(folder / f"by-{name}.csv").to_numpy()[:, 1:] for name in ("x", "turned")]
+    assert_allclose(found[1].astype(float), found[0].astype(float), rtol=1e-5, atol=1e-7)
+    few = anndata.AnnData(sp.csr_matrix(COUNTS[:, :30].astype(np.float32)))
+    few.var_names = [f"gene{i}" for i in range(30)]
+    few.write_h5ad(folder / "few.h5ad")
+    words = ("encode", folder / "once", folder / "few.h5ad", "--out", folder / "none.csv")
+    assert "has different genes than" in (told := refused(capsys, *words))
+    assert "missing are 'gene30', 'gene31'" in told
 
 
 def test_rows_are_the_same_from_any_cell_on(folder):

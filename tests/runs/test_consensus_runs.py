@@ -10,6 +10,7 @@ from commands import run
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import ConsensusNMF, OnlineNMF
+from atomstream.base import as_known
 from atomstream.cli import main
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
@@ -105,7 +106,7 @@ def test_it_is_inspected_reported_and_encoded(folder, tmp_path, capsys):
     }
     run("encode", folder / "run", folder / "x.csv", "--out", tmp_path / "codes.csv")
     codes = pd.read_csv(tmp_path / "codes.csv").to_numpy()
-    assert_allclose(codes, model.transform(X), rtol=1e-6, atol=1e-9)
+    assert_allclose(codes, model.transform(as_known(model, X)), rtol=1e-6, atol=1e-9)
 
 
 def test_time_ends_a_run_that_resume_completes(folder, tmp_path, capsys):

@@ -621,17 +621,27 @@ def test_a_silent_stream_is_saved_and_timed(tmp_path, monkeypatch):
     assert RunFolder(tmp_path / "run").log.events()[-1]["reason"] == "max-time"
 
 
-def test_a_stream_that_names_its_columns_otherwise_is_refused(tmp_path, capsys):
-    def feed(*arguments, header):
-        with standard_input(header + "1,2\n3,4\n"):
+def test_a_stream_is_resumed_by_the_names_of_its_columns(tmp_path, capsys):
+    def feed(*arguments, header, rows):
+        with standard_input(header + rows):
             return main([str(argument) for argument in arguments])
 
-    assert feed("learn", "-", "--atoms", 2, "--out", tmp_path / "run", header="a,b\n") == 0
+    def learned(name, header, rows):
+        settings = ("--atoms", 2, "--batch-size", 2, "--holdout", 0, "--out", tmp_path / name)
+        assert feed("learn", "-", *settings, header="a,b\n", rows="1,2\n3,4\n") == 0
+        assert feed("resume", tmp_path / name, header=header, rows=rows) == 0
+        return read_model(tmp_path / name / "model.atoms")
+
+    straight, _ = learned("straight", "a,b\n", "5,6\n7,1\n")
+    turned, notes = learned("turned", "b,a\n", "6,5\n1,7\n")
+    assert_array_equal(turned.components_, straight.components_)
+    assert list(notes["names"]) == turned.feature_names_in_.tolist() == ["a", "b"]
     capsys.readouterr()
-    assert feed("resume", tmp_path / "run", header="b,a\n") == 2
-    assert "different names of columns" in capsys.readouterr().err
-    assert feed("resume", tmp_path / "run", header="") == 0
-    assert list(read_model(tmp_path / "run/model.atoms")[1]["names"]) == ["a", "b"]
+    assert feed("resume", tmp_path / "turned", header="a,z\n", rows="1,2\n") == 2
+    told = capsys.readouterr().err
+    assert "different names of columns than the run learned from: missing is 'b' and unexp" in told
+    assert feed("resume", tmp_path / "turned", header="", rows="5,6\n7,1\n") == 0
+    assert list(read_model(tmp_path / "turned/model.atoms")[1]["names"]) == ["a", "b"]
 
 
 def test_a_line_of_the_log_that_was_cut_does_not_take_the_next_with_it(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 import xarray as xr
 import zarr
-from commands import plotted, run
+from commands import plotted, refused, run
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -241,3 +241,19 @@ def test_defaults_are_those_of_the_estimator():
         "n_jobs",
         "updater",
     }
+
+
+def test_labels_of_axes_are_found_by_name(folder, tmp_path, capsys):
+    straight = xr.open_dataset(folder / "x.nc", engine="scipy").load()
+    turned = straight.isel(day=[3, 1, 0, 2, 6, 5, 4], hour=slice(None, None, -1))
+    codes = {}
+    for name, data in (("straight", straight), ("turned", turned)):
+        data.to_netcdf(tmp_path / f"{name}.nc", engine="scipy")
+        run("encode", folder / "run", tmp_path / f"{name}.nc", "--out", tmp_path / f"{name}.csv")
+        codes[name] = np.loadtxt(tmp_path / f"{name}.csv", delimiter=",", skiprows=1)
+    assert_allclose(codes["turned"], codes["straight"], rtol=1e-9, atol=1e-12)
+    other = straight.assign_coords(day=[*DAYS[:-1], "Xx"])
+    other.to_netcdf(tmp_path / "other.nc", engine="scipy")
+    words = ("encode", folder / "run", tmp_path / "other.nc", "--out", tmp_path / "none.csv")
+    told = refused(capsys, *words)
+    assert "The axis 'day' of X has other labels than were learned: missing is 'Su'" in told

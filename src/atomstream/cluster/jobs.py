@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import check_count, generator
+from atomstream.base import NamedColumns, check_count, generator, in_order, order_for
 from atomstream.cluster.engines import facts
 from atomstream.cluster.gathering import done
 from atomstream.cluster.rounds import Job, Span
@@ -102,11 +102,18 @@ def _code(sent: bytes, task: _Coding) -> Payload:
     """Code a shard and write its file."""
     model = pickle.loads(sent)
     with Reading(task.hand, BATCH).named() as reading:
-        codes = np.concatenate([model.transform(X) for X in reading])
+        codes = np.concatenate([model.transform(_as_taken(model, X)) for X in reading])
     buffer = io.BytesIO()
     np.save(buffer, codes)
     write_whole(place_of(task.path, task.storage), buffer.getvalue())
     return Payload(task.key, b"", facts())
+
+
+def _as_taken(model: Any, X: Any) -> Any:
+    """Return rows as a model takes them: models of others know nothing of `NamedColumns`."""
+    if not isinstance(X, NamedColumns) or hasattr(model, "learned_attributes"):
+        return X
+    return in_order(X, order_for(model, X)).X
 
 
 def sample_chains(

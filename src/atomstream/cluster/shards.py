@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, overload
 
 import numpy as np
 
-from atomstream.base import check_count, counted
+from atomstream.base import NamedColumns, check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
 from atomstream.io import Pictures, Place, Storage, Window, digest, found, place_of, version_of
 from atomstream.io.inputs import ENDINGS, check_axes, reader_of, rows_of
@@ -39,6 +39,8 @@ class Shard(Protocol):
     def read(self, first: int, last: int) -> Iterator[Any]:
         """Yield the rows from ``first`` to ``last``, exclusive, in blocks of any size.
 
+        Columns of frames, and of `atomstream.base.NamedColumns`, are found by their names.
+
         Raises
         ------
         ChangedShardError
@@ -66,6 +68,8 @@ class FileShard:
     head : bytes, default=b""
         Line of names in front of lines.
     images : tuple of str, default=()
+    columns : tuple of str, default=()
+        Names of the columns in the order of all shards, where that of the file is another one.
     """
 
     uri: str
@@ -77,6 +81,7 @@ class FileShard:
     storage: Storage = field(default=(), repr=False)
     head: bytes = field(default=b"", repr=False)
     images: tuple[str, ...] = field(default=(), repr=False)
+    columns: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def name(self) -> str:
@@ -93,9 +98,13 @@ class FileShard:
         left = last - first
         try:
             source, start = self._opened()
+            if self.columns:
+                source.take_columns(self.columns, "the first of the shards")
+            names = source.names
             for block in source.blocks(start + first, 0):
-                yield block.X[:left]
-                left -= min(left, block.X.shape[0])
+                rows = block.X[:left]
+                yield rows if names is None else NamedColumns(rows, names)
+                left -= rows.shape[0]
                 if not left:
                     break
         except InputError:
@@ -226,11 +235,20 @@ def shards(
         raise TypeError(f"shards takes the options of InputOptions, got {[*options]}.") from None
     images: list[str] = []
     made: list[FileShard] = []
+    columns: list[str] | None = None
     for name in (each for pattern in names for each in found(pattern, storage)):
         inside = _images(name, storage)
         images.extend(inside)
         if not inside:
-            made.extend(_cut(name, rows, storage, chosen))
+            place = place_of(name, storage)
+            make, source = (
+                FileShard(name, 0, 0, 0, version_of(place), chosen, storage),
+                _source(place, name, chosen),
+            )
+            columns = source.names if columns is None else columns
+            if source.names not in (None, columns):
+                make = replace(make, columns=tuple(columns or ()))
+            made.extend(_cut(make, source, rows))
     made.extend(_cut_images(images, rows, storage, chosen))
     listed = Shards(made)
     sentence = check_axes([made[0]._opened()[0]], chosen.sample_axes, listed.n_rows)
@@ -239,15 +257,14 @@ def shards(
     return listed
 
 
-def _cut(uri: str, rows: int, storage: Storage, options: InputOptions) -> Iterator[FileShard]:
-    place = place_of(uri, storage)
-    version, source = version_of(place), _source(place, uri, options)
-    make = FileShard(uri, 0, 0, 0, version, options, storage)
+def _cut(make: FileShard, source: Source, rows: int) -> Iterator[FileShard]:
+    """Yield shards of a file, which are like the one that stands for all of it."""
+    uri, options = make.uri, make.options
     if uri.lower().endswith(LINES):
         named = source.names is not None
         if uri.lower().endswith(".jsonl") and named and not options.columns:
             make = replace(make, options=replace(options, columns=tuple(source.names or ())))
-        with reading(uri), place.open("rb") as file:
+        with reading(uri), make._place.open("rb") as file:
             yield from _cut_lines(file, make, rows, headed=named and not uri.endswith(".jsonl"))
         return
     for first, last in _ranges(source, rows, uri):

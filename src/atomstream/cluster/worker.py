@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import stacked, threads
+from atomstream.base import stacked_columns, threads
 from atomstream.cluster.engines import facts
 from atomstream.cluster.rounds import Job, RowRanges, ShardCursor, Span
 from atomstream.cluster.shards import Shard, Shards
@@ -160,14 +160,14 @@ def _batches_of(span: Span, size: int) -> Iterator[Any]:
                 held.append(part)
                 n_held, block = n_held + part.shape[0], block[part.shape[0] :]
                 if n_held == size:
-                    yield stacked(held)
+                    yield stacked_columns(held)
                     held, n_held = [], 0
     except ChangedShardError:
         raise
     except (ValueError, OSError) as error:
         raise BadShardError(span.shard.name, str(error)) from error
     if held:
-        yield stacked(held)
+        yield stacked_columns(held)
 
 
 # Rows, and neighbouring ones together: each costs opening a shard.
@@ -206,7 +206,7 @@ def rows_at(shards: Shards, first: int, n_rows: int) -> Any:
         Where they cannot be read.
     """
     with Reading(ShardCursor(shards, first, ()).take(n_rows), n_rows).named() as reading:
-        return stacked([*reading])
+        return stacked_columns([*reading])
 
 
 def without_rows(shards: Shards, rows: NDArray) -> Shards:

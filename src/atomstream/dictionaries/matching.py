@@ -6,7 +6,7 @@ import numpy as np
 import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, counted, unit
+from atomstream.base import checked_array, counted, in_order, known_names, names_of, order_of, unit
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ def align(model_a: object, model_b: object) -> Alignment:
     Parameters
     ----------
     model_a, model_b : fitted estimator, or array of shape (n_components, n_features)
-        The models or dictionaries whose atoms are matched.
+        The models or dictionaries whose atoms are matched; features are found by their names where
+        both have some.
 
     Returns
     -------
@@ -53,7 +54,7 @@ def align(model_a: object, model_b: object) -> Alignment:
     Raises
     ------
     ValueError
-        For dictionaries over different numbers of features.
+        For dictionaries over different numbers of features, or over features of other names.
 
     References
     ----------
@@ -66,6 +67,9 @@ def align(model_a: object, model_b: object) -> Alignment:
     array([1, 0])
     """
     rows = [_unit_atoms(model) for model in (model_a, model_b)]
+    names = [known_names(model) or names_of(model) for model in (model_a, model_b)]
+    order = order_of(names[1], names[0], "model_b", "has other feature names than model_a")
+    rows[1] = in_order(rows[1], order)
     if rows[0].shape[1] != rows[1].shape[1]:
         raise ValueError(
             f"The atoms have {rows[0].shape[1]} and {counted(rows[1].shape[1], 'feature')}; "

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, Samples, checked_array, library
+from atomstream.base import Matrix, Samples, checked_array, library, order_of
 
 __all__ = ["Axes"]
 
@@ -110,6 +110,39 @@ class Axes:
                 f"reshape is {other.groups}, but the model has learned with {self.groups}; call "
                 "fit to start over."
             )
+
+    def orders(self, found: Axes) -> tuple[list[int], list[NDArray | None]]:
+        """Return which mode of other samples each one here is, and where its labels stand there.
+
+        Modes are found by their names, and places along them by their labels, where both have some.
+
+        Raises
+        ------
+        ValueError
+            Where a mode has other labels that are texts.
+        """
+        modes = list(range(len(found.shape)))
+        if not (self.names and self.labels and found.names and found.labels):
+            return modes, [None] * len(modes)
+        if sorted(self.names) == sorted(found.names):
+            modes = [found.names.index(name) for name in self.names]
+        known = zip(self.names, self.labels, (found.labels[mode] for mode in modes), strict=False)
+        differs = "has other labels than were learned"
+        listed = (
+            (name, *(None if each is None else each.tolist() for each in both))
+            for name, *both in known
+        )
+        return modes, [
+            order_of(theirs, ours, f"The axis {name!r} of X", differs)
+            for name, ours, theirs in listed
+        ]
+
+    def in_place(self, X: Any) -> Any:
+        """Return samples of an array of xarray with modes and labels in the order of these."""
+        modes, orders = self.orders(type(self).of(X, None))
+        dims = [X.dims[1 + mode] for mode in modes]
+        places = {dim: order for dim, order in zip(dims, orders, strict=False) if order is not None}
+        return X.transpose(X.dims[0], *dims).isel(places)
 
     def flatten(self, X: Matrix) -> Any:
         """Return samples as rows, dense or CSR; no copy is made if the groups are in order."""

@@ -15,6 +15,8 @@ from atomstream.base import (
     Samples,
     check_memory,
     generator,
+    in_order,
+    order_for,
     threads,
     without_mask,
 )
@@ -22,6 +24,7 @@ from atomstream.base.fields import field_names
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation, registry
 from atomstream.estimators._calls import Notifier, Transaction
+from atomstream.estimators._columns import learn_names
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
 from atomstream.estimators._settling import Settling
@@ -153,6 +156,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         model = cls(**{"n_components": len(atoms), "init": atoms, **params})
         _validation.check_size(model, len(atoms))
         model.n_features_in_ = atoms.shape[1]
+        learn_names(model, components)
         model._begin()
         model._start(Rows(atoms.copy()))
         return model
@@ -389,7 +393,8 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             parts = self.algorithm_, self._learner.rng
             return first_dictionary(batch, self.n_components, self.init, *parts)
         shape = (self.n_components, batch.X.shape[1])
-        given = _validation.check_start(self.init, shape).astype(batch.X.dtype)
+        init = in_order(self.init, order_for(self, self.init, "init"))
+        given = _validation.check_start(init, shape).astype(batch.X.dtype)
         return Rows(inside(given, self.algorithm_))
 
     def _project_start(self) -> None:

@@ -14,10 +14,20 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Matrix, Samples, checked_array, checked_matrix, threads
-from atomstream.base.fields import Field, part
+from atomstream.base import (
+    Matrix,
+    Samples,
+    checked_array,
+    checked_matrix,
+    in_order,
+    known_names,
+    order_for,
+    threads,
+)
+from atomstream.base.fields import NUMBERS, Field, array, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
+from atomstream.estimators._columns import beside, in_axes, like_given
 from atomstream.estimators._estimator import Estimator, view
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from atomstream.estimators._validation import check_X, observe
@@ -47,6 +57,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         "run",
         "n_features_in_",
         "feature_names_in_",
+        array("_column_labels", "d", NUMBERS + "O", optional=True),
         part("axes_", "check_same", optional=True),
     )
     _several: ClassVar[bool] = False  # whether a sample may have several axes
@@ -90,6 +101,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows; models of samples that are no rows flatten them first."""
+        X = X if reset else in_axes(self, X)
         rows = check_X(self, _given.as_table(X), reset=reset)
         if reset:
             self.__dict__.pop("axes_", None)
@@ -115,12 +127,27 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         **known: Any,
     ) -> Batch:
         """Return samples that are not learned from as a batch."""
-        rows = self._rows(_given.with_nan_where_masked(X, mask, missing=self.missing), reset=False)
+        rows = self._rows(self._observed(X, mask), reset=False)
         if entry_weight is None:
             return self._to_batch(rows, **known)
-        _given.check_weighs_entries(self.algorithm_)
-        weights = _given.EntryWeights(entry_weight).checked(rows.shape)
+        weights = self._entry_weights(X, entry_weight).checked(rows.shape)
         return self._to_batch(rows, weights, **known)
+
+    def _observed(self, X: Samples, mask: ArrayLike | None) -> Any:
+        """Return samples with NaN where a mask hides them."""
+        if mask is None:
+            return X
+        mask = beside(X, mask, "mask")
+        return _given.with_nan_where_masked(X, mask, missing=self.missing)
+
+    def _entry_weights(
+        self, X: Samples, entry_weight: Any, by_row: Any = None, *, fresh: bool = False
+    ) -> _given.EntryWeights:
+        """Return weights of entries by the columns of the model, or of X where it begins anew."""
+        _given.check_weighs_entries(self.algorithm_)
+        entry_weight = beside(X, entry_weight, "entry_weight")
+        order = None if fresh else order_for(self, _given.as_table(X))
+        return _given.EntryWeights(in_order(entry_weight, order), by_row)
 
     # -- codes
 
@@ -260,11 +287,12 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         batch = self._batch(X, mask)
         if batch.mask is None:
             whole = batch.X.toarray() if sp.issparse(batch.X) else np.array(batch.X)
-            return _given.like(X, self._samples(whole))
+            return like_given(self, X, self._samples(whole))
         codes = self._encode(batch).values
         if sentence := self._doubt(batch, codes, "what is filled in there"):
             warnings.warn(sentence, DataWarning, stacklevel=2)
-        return _given.like(X, self._samples(batch.complete(self.state_.dictionary.decode(codes))))
+        made = batch.complete(self.state_.dictionary.decode(codes))
+        return like_given(self, X, self._samples(made))
 
     def _doubt(self, batch: Batch, codes: NDArray, what: str) -> str:
         """Return why unseen entries may be far from what codes make of them, or nothing."""
@@ -353,9 +381,11 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _validate_learned(self) -> None:
         super()._validate_learned()
         self._learner.validate(self.n_features_in_)
-        axes = vars(self).get("axes_")
+        axes, names = vars(self).get("axes_"), known_names(self)
         if axes is not None and math.prod(axes.shape) != self.n_features_in_:
             raise ValueError(f"axes of shape {axes.shape} for {self.n_features_in_} features")
+        if names is not None and len(names) != self.n_features_in_:
+            raise ValueError(f"{len(names)} names for {self.n_features_in_} features")
 
     # -- copies
 

@@ -269,6 +269,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
         front = self.front_
         rows = front._rows(X, reset=reset)
         for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
             if name in vars(front):
                 setattr(self, name, getattr(front, name))
         return rows

@@ -4,13 +4,12 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples, checked_array
+from atomstream.base import Samples
 from atomstream.estimators._coding import Coding
-from atomstream.estimators._given import EntryWeights, check_weighs_entries, with_nan_where_masked
+from atomstream.estimators._columns import as_sample
 from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._validation import check_observed, check_weights
 from atomstream.problem import Batch
@@ -60,7 +59,7 @@ class Fitting(Coding):
             Where ``n_epochs`` is None and the last of 500 rounds still gained; under the squared
             loss not where it leaves less than a millionth of the energy of the data.
         """
-        return self._fit(*self._validated(X, y, sample_weight, mask, entry_weight))
+        return self._fit(*self._validated(X, y, sample_weight, mask, entry_weight, fresh=True))
 
     def partial_fit(
         self,
@@ -112,13 +111,14 @@ class Fitting(Coding):
         sample_weight: ArrayLike | None,
         mask: ArrayLike | None,
         entry_weight: ArrayLike | None,
+        *,
+        fresh: bool = False,
     ) -> tuple[Any, object, Any]:
         """Return samples with NaN where a mask hides them, and weights of rows or of entries."""
-        X, weights = with_nan_where_masked(X, mask, missing=self.missing), sample_weight
-        if entry_weight is None:
-            return X, y, weights
-        check_weighs_entries(self.algorithm_)
-        return X, y, EntryWeights(entry_weight, sample_weight)
+        weights: Any = sample_weight
+        if entry_weight is not None:
+            weights = self._entry_weights(X, entry_weight, sample_weight, fresh=fresh)
+        return self._observed(X, mask), y, weights
 
     @abstractmethod
     def _fit(self, X: Samples, y: object, sample_weight: Any) -> Self:
@@ -231,7 +231,7 @@ class Fitting(Coding):
         x : array-like of shape (n_features,), or sparse of shape (1, n_features)
             The sample.
         """
-        batch = self._assessed(x if sp.issparse(x) else checked_array(x, "x").reshape(1, -1))
+        batch = self._assessed(as_sample(x))
         codes = self._encode(batch)
         loss = self.algorithm_.objective.losses(batch, codes.values, self.state_.dictionary)[0]
         return SampleReport.of(batch, codes, self.state_.dictionary.decode(codes.values), loss)

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, checked_numbers, dense, library
+from atomstream.base import (
+    NamedColumns,
+    are_texts,
+    checked_array,
+    checked_numbers,
+    dense,
+    library,
+    names_of,
+)
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Entrywise, Squared
 
@@ -203,10 +211,14 @@ def with_nan_where_masked(X: Any, mask: Any, *, missing: bool) -> Any:
         return X
     if not missing:
         raise ValueError(f"mask hides {int((~seen).sum())} entries; say missing=True.")
+    names = names_of(X)
     if hasattr(X, "iloc"):
         return X.where(seen)
+    if is_labelled(X):
+        return like(X, np.where(seen, X, np.nan))
     X = checked_array(X)
-    return np.where(seen, X, X.dtype.type(np.nan) if X.dtype.kind == "f" else np.nan)
+    X = np.where(seen, X, X.dtype.type(np.nan) if X.dtype.kind == "f" else np.nan)
+    return NamedColumns(X, names) if names is not None and are_texts(names) else X
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from atomstream.dictionaries import Dictionary
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._coding import holds_codes
-from atomstream.estimators._given import by_rows, like, with_nan_where_masked
+from atomstream.estimators._columns import like_given
+from atomstream.estimators._given import by_rows, like
 from atomstream.estimators._validation import in_domain, warn_of_no_majoriser
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Scaling, dominance, explainer_for
@@ -234,11 +235,11 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         ndarray, frame or DataArray of shape (n_samples, n_features)
             As ``X``: with its index, names and labels.
         """
-        X = with_nan_where_masked(X, mask, missing=self.missing)
-        filled = super().impute(X)
+        filled = super().impute(X, mask=mask)
         if self.scaling_.kind == "none":
             return filled
-        rows = dense(self._rows(X, reset=False))  # what is known stays as it is, to the bit
+        # What is known stays as it is, to the bit.
+        rows = like_given(self, X, dense(self._rows(self._observed(X, mask), reset=False)))
         return like(X, np.where(np.isnan(rows), filled, rows))
 
     @classmethod

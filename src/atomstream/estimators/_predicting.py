@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, without_mask
+from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._given import checked_weights
 from atomstream.estimators._label_tables import checked_covariates
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
@@ -27,6 +28,9 @@ class PredictingFromCodes(_OnlineMatrixFactorization):
         """Return covariates as a table with as many columns as the model has learned with."""
         run = self._learner
         n_needed = run.state.dictionary.n_covariates if run.has_state else None
+        if not run.has_state and "_covariate_names" not in vars(self):
+            note_names(self, "_covariate_names", given)
+        given = in_noted_order(self, "_covariate_names", given, "covariates")
         return checked_covariates(given, n_rows, n_needed)
 
     @property
@@ -130,7 +134,8 @@ class PredictingFromCodes(_OnlineMatrixFactorization):
         -------
         float
         """
-        found, y = self.predict(X, covariates=covariates), without_mask(y)
+        y = without_mask(in_noted_order(self, "_output_names", y, "y"))
+        found = self.predict(X, covariates=covariates)
         if sample_weight is not None:
             sample_weight = checked_weights("sample_weight", sample_weight)
         weights = {"sample_weight": sample_weight}

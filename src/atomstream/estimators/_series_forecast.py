@@ -13,6 +13,7 @@ from atomstream.domains.series.frames import Table
 from atomstream.domains.series.levels import better_lag, half_widths, min_errors
 from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _series_head
+from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm
@@ -191,6 +192,7 @@ class SeriesForecast(SeriesReconstruction):
         """Return the forecast of the next rows, by the head if there is one."""
         had, known = self._n_ahead, np.empty((horizon, 0))
         if exogenous is not None:
+            exogenous = in_noted_order(self, "_ahead_names", exogenous, "exogenous")
             known = Table.of(exogenous, "exogenous").values[:horizon]
         if known.shape != (horizon, had) or np.isnan(known).any():
             raise ValueError(
@@ -219,6 +221,9 @@ class SeriesForecast(SeriesReconstruction):
 
     def _known_ahead(self, exogenous: object, n: int, *, first: bool = True) -> NDArray:
         """Return the columns known ahead, (at least n, n_known)."""
+        if first:
+            note_names(self, "_ahead_names", exogenous)
+        exogenous = in_noted_order(self, "_ahead_names", exogenous, "exogenous")
         given = None if exogenous is None else Table.of(exogenous, "exogenous").values
         n_known = 0 if given is None else given.shape[1]
         if given is not None and self.head is None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import track
-from atomstream.domains.series.frames import Form, Table, check_series, nonnegative_table
+from atomstream.domains.series.frames import Form, Table, in_series, nonnegative_table
 from atomstream.domains.series.head import Head
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import LastKnown, Levels
@@ -125,8 +125,7 @@ class SeriesReconstruction(LearnerInside):
         check_is_fitted(self)
         self.check()
         self._check_shape()
-        table = self._table(Y, "Y")
-        check_series(table, self.form_, self._rows.shape[1], "Y")
+        table = in_series(self._table(Y, "Y"), self.form_, self._rows.shape[1], "Y")
         if len(table.values) < self.window:
             raise ValueError(
                 f"Y has {len(table.values)} rows, needed is a window of {self.window} at least."

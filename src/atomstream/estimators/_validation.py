@@ -1,6 +1,5 @@
 """Checks of data and settings at the border of the estimators."""
 
-import math
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,16 +9,16 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
 from atomstream.base import (
     Matrix,
-    checked_matrix,
     checked_numbers,
     dense,
     fixed_atoms,
 )
 from atomstream.estimators._calls import blamed_model
+from atomstream.estimators._columns import in_columns, is_array
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.loop import MAX_ROUNDS, leaves_nothing
@@ -35,7 +34,6 @@ class NotConvergedWarning(AtomstreamWarning, ConvergenceWarning):
     """
 
 
-FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 # The largest entry of data whose models are as accurate as those of the same data near 1, by the
 # type of the data: for the squared loss, and for other losses.
 ACCURATE = {
@@ -57,15 +55,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         One sentence that names what came and what was needed.
     """
     if reset or not _is_plain(model, X):
-        X = checked_numbers(X)
-        _check_two_axes(model, X)
-        # Arrays that are read late show their masks when they are read.
-        X = X if hasattr(X, "columns") else checked_matrix(X)
-        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        try:
-            X = validate_data(model, X, reset=reset, ensure_all_finite=False, **how)
-        except ValueError as error:
-            raise _naming_column(X, error) from None
+        X = in_columns(model, X, reset=reset)
     said = blamed_model(model)
     name = type(said).__name__
     # Two reductions find NaN, infinity and the sign in passes without a copy.
@@ -103,40 +93,9 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     return X if known is None or X.dtype == known else X.astype(known)
 
 
-def _naming_column(X: Any, error: ValueError) -> ValueError:
-    """Return an error with the name of the first column of a frame that holds no numbers."""
-    for name in getattr(X, "columns", ()):
-        try:
-            np.asarray(X[name], float)
-        except (ValueError, TypeError):
-            return ValueError(f"Column {name!r} of X holds no numbers: {error}; leave it out.")
-    return error
-
-
-def _check_two_axes(model: BaseEstimator, X: Any) -> None:
-    """Refuse an array of more than two axes, saying how to name those of the samples."""
-    shape = tuple(X.shape)
-    if len(shape) < 3:
-        return
-    first = tuple(range(len(shape) - 1))
-    raise ValueError(
-        f"X has shape {shape}, and {type(blamed_model(model)).__name__} needs rows: "
-        f"streams.CubeRows(X, {first}) has {math.prod(shape[:-1]):,} rows of {shape[-1]:,} "
-        f"features, and streams.CubeRows(X, 0) has {shape[0]:,} of {math.prod(shape[1:]):,}; "
-        "sample_axes names the axes of the samples."
-    )
-
-
 def _is_plain(model: BaseEstimator, X: Any) -> bool:
     """Return whether data are an array that scikit-learn's checks would return as it is."""
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in FLOATS
-        and X.shape[0] > 0
-        and X.shape[1] == model.n_features_in_
-        and "feature_names_in_" not in vars(model)
-    )
+    return is_array(model, X) and "feature_names_in_" not in vars(model)
 
 
 def in_domain(X: Any, loss: Any) -> Any:

@@ -191,7 +191,7 @@ class BatchNMF(_OnlineMatrixFactorization):
         mask, entry_weight : array-like of the shape of X, optional
             As in `OnlineNMF`.
         """
-        X, _, weights = self._validated(X, y, sample_weight, mask, entry_weight)
+        X, _, weights = self._validated(X, y, sample_weight, mask, entry_weight, fresh=True)
         return self._fit(X, batch, weights)
 
     def partial_fit(

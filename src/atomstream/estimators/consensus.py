@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Choice, Samples, tell
+from atomstream.base import NAMES, Choice, Samples, as_known, tell
 from atomstream.base.fields import part
 from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
@@ -237,7 +237,10 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         start = self.front_._starting_from(self.consensus(rank).atoms)
         kind, settings = type(self.front_), self.front_.get_params(deep=False)
         settings |= {"n_components": self.consensus(rank).atoms.shape[0], "init": start}
-        return kind.from_components(start, **settings | {"random_state": self.seed_})
+        found = kind.from_components(start, **settings | {"random_state": self.seed_})
+        known = vars(self.front_)
+        vars(found).update({name: known[name] for name in NAMES if name in known})
+        return found
 
     @property
     def chosen_(self) -> Mapping[str, Choice]:
@@ -274,7 +277,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
         """
         check_is_fitted(self)
         samples = self.front_._samples(self._checked(X, reset=False))
-        return self.dictionary().transform(samples, sparse_output=sparse_output)
+        return self.dictionary().transform(as_known(self, samples), sparse_output=sparse_output)
 
     def inverse_transform(self, codes: Any) -> NDArray:
         """Return the reconstructions of codes.

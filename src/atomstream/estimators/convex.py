@@ -193,7 +193,8 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
         entry_weight : None
             Refused: a representative is a row as it came.
         """
-        return self._fit(*self._validated(X, y, sample_weight, mask, entry_weight), ids)
+        given = self._validated(X, y, sample_weight, mask, entry_weight, fresh=True)
+        return self._fit(*given, ids)
 
     def partial_fit(
         self,

@@ -15,6 +15,7 @@ from atomstream.dictionaries.loadings import Loadings, ModeSets
 from atomstream.domains.tensors import Axes
 from atomstream.estimators import _cp_loadings, _parameters, registry
 from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._columns import in_axes
 from atomstream.estimators._estimator import estimator, view
 from atomstream.estimators._theorems import _CPTheorem
 from atomstream.estimators._validation import check_size, check_X
@@ -227,7 +228,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     def _rows(self, X: Samples, *, reset: bool) -> Any:
         """Return checked samples as rows, their modes in groups."""
-        X = checked_numbers(X)
+        X = checked_numbers(X if reset else in_axes(self, X))
         axes = Axes.of(X, self.reshape)
         if reset:
             self.axes_ = axes

@@ -15,6 +15,9 @@ from atomstream.base import (
     checked_matrix,
     checked_numbers,
     dense,
+    in_order,
+    names_of,
+    order_of,
     threads,
 )
 from atomstream.base.parameters import THREADS
@@ -107,7 +110,8 @@ def sparse_encode(
     if n_jobs is not None and not THREADS.accepts(n_jobs):
         raise ValueError(f"n_jobs must be None, or {THREADS}, got {n_jobs!r:.80}.")
     floats = [np.float64, np.float32]
-    samples = _checked(X, "X", floats, accept_sparse="csr")
+    order = order_of(names_of(X), names_of(dictionary), "X", "has other columns than dictionary")
+    samples = _checked(in_order(X, order), "X", floats, accept_sparse="csr")
     atoms, batch = _checked(dictionary, "dictionary", [samples.dtype]), Batch(samples)
     for known, name, energy in ((samples, "X", batch.energy), (atoms, "dictionary", atoms)):
         if not np.isfinite(energy).all():

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, dense
 from atomstream.estimators import _parameters
+from atomstream.estimators._columns import as_given
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators.registry import CoderChoice, LossChoice, SetChoice, Start
@@ -198,8 +199,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
+            In the order of the columns of X.
         """
-        return self.inverse_transform(self.transform(X))
+        return as_given(self, X, self.inverse_transform(self.transform(X)))
 
     def outliers(self, X: Samples) -> NDArray:
         """Return the errors of entries beyond the threshold of a trimmed or of the Huber loss.
@@ -234,4 +236,4 @@ class OnlineNMF(_OnlineMatrixFactorization):
             if not loss.trims
             else loss.at(self.state_.dictionary).thresholds(error, batch.mask)
         )
-        return np.where(error > limit, error, error.dtype.type(0))
+        return as_given(self, X, np.where(error > limit, error, error.dtype.type(0)))

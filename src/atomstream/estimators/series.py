@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import Samples, check_count, counted
-from atomstream.base.fields import array, count, field_names, part
-from atomstream.domains.series.frames import Form, Table, check_series, labels_on, n_shared
+from atomstream.base.fields import array, count, field_names, part, texts
+from atomstream.domains.series.frames import Form, Table, in_series, labels_on, n_shared
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors
 from atomstream.domains.series.time_index import Times
@@ -147,6 +147,7 @@ class SeriesDictionary(SeriesForecast):
         *(part("levels_", Levels), part("_known", LastKnown)),
         part("_head", HeadState, optional=True),
         array("_ahead_rows", "ahead columns", np.float64, optional=True),
+        texts("_ahead_names", optional=True),
     )
 
     atoms_ = view("components_", "The same as `components_`.")
@@ -183,7 +184,7 @@ class SeriesDictionary(SeriesForecast):
             table = self._table(Y, "Y")
             other = None if init is None else self._table(init, "init")
             if other is not None:
-                check_series(other, table.form, table.values.shape[1], "init")
+                other = in_series(other, table.form, table.values.shape[1], "init")
             name, given, needed = "Y", table, self._n_init
             if other is not None:
                 name, given, needed = "init", other, self.window
@@ -218,7 +219,7 @@ class SeriesDictionary(SeriesForecast):
             first = "form_" not in self.__dict__
             if first:
                 self._begin(table)
-            check_series(table, self.form_, self._rows.shape[1], "Y")
+            table = in_series(table, self.form_, self._rows.shape[1], "Y")
             ahead = self._known_ahead(exogenous, len(table.values), first=first)
             times, before = self.form_.times, self._n_rows
             if times is not None and table.labels is not None and not first:
@@ -241,7 +242,7 @@ class SeriesDictionary(SeriesForecast):
         self._seen = np.zeros(d, dtype=bool)
         self.levels_ = Levels.unknown(d) if self.center else Levels.identity(d)
         self._known = LastKnown.nothing(d, self._memory)
-        self._head, self._ahead_rows = None, None
+        self._head, self._ahead_rows, self._ahead_names = None, None, None
         self._seed = drawn_seed(self.random_state)
 
     def _initialise(self, values: NDArray) -> None:

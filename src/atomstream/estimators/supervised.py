@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags, RegressorTags, column_or_1d
 
 from atomstream.base import Samples
-from atomstream.base.fields import array
+from atomstream.base.fields import array, texts
 from atomstream.dictionaries import Dictionary
 from atomstream.dictionaries.predicting import Predicting
 from atomstream.estimators import _parameters
 from atomstream.estimators._base import PASSES, OnlineDictionary
 from atomstream.estimators._calls import Transaction
+from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._given import are_shards
 from atomstream.estimators._label_tables import (
@@ -140,6 +141,7 @@ class SupervisedDictionary(PredictingFromCodes):
         "classes_",
         array("label_weights_", "o", optional=True, at_least=0),
         array("label_scale_", "2 o", optional=True, finite=True),
+        *(texts("_covariate_names", optional=True), texts("_output_names", optional=True)),
     )
 
     n_components: int = 20
@@ -325,7 +327,10 @@ class SupervisedDictionary(PredictingFromCodes):
 
     def _targets(self, given: RowLabels, weights: NDArray) -> NDArray:
         """Return labels as a table; the first ones settle the classes, or the unit of numbers."""
-        y = checked_labels(given.y, len(weights))
+        if "label_scale_" not in vars(self):  # a single output needs no name
+            several = getattr(given.y, "shape", ())[1:] > (1,)
+            note_names(self, "_output_names", given.y if several else None)
+        y = checked_labels(in_noted_order(self, "_output_names", given.y, "y"), len(weights))
         if self._has_classes:
             return self._of_classes(y, weights, given.classes)
         if y is None:

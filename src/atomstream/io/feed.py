@@ -84,22 +84,19 @@ class Feed:
     Parameters
     ----------
     sources : list of Source
-        Inputs with the same features.
+        Inputs with the same features, which are found by their names where they have some.
     batch_size : int
     """
 
     def __init__(self, sources: list[Source], batch_size: int) -> None:
-        first = sources[0]
+        first, named = sources[0], next((each for each in sources if each.names), sources[0])
         for other in sources[1:]:
+            # Before columns are counted: their names say more.
+            other.take_columns(named.names, named.name)
             if other.n_features != first.n_features:
                 raise InputError(
                     f"{other.name} has {counted(other.n_features, 'column')} and {first.name} has "
                     f"{first.n_features}; all inputs must have the same number."
-                )
-            if other.names is not None and first.names is not None and other.names != first.names:
-                raise InputError(
-                    f"{other.name} and {first.name} have different names of columns; they must "
-                    "agree."
                 )
             if [*other.row_names] != [*first.row_names]:
                 raise InputError(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from atomstream.base import listed
 from atomstream.exceptions import InputError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -132,7 +133,6 @@ NOTHING = ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None",
 NUMERIC = "numeric"  # in place of the names of columns: those that hold numbers
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"
-MAX_NAMES = 5  # columns that a message lists
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ def _places(names: list[str], column: str, source: str, texts: Collection[int]) 
         if ends[0] is not None and ends[1] is not None and ends[0] <= ends[1]:
             return range(ends[0], ends[1] + 1)
     raise InputError(
-        f"{source} has no column {column!r}; it has {len(names)}: {_listed(names)}."
+        f"{source} has no column {column!r}; it has {len(names)}: {listed(names)}."
         f"{_did_you_mean(column, names)}"
     )
 
@@ -352,18 +352,13 @@ def _did_you_mean(column: str, names: list[str]) -> str:
     return f" Did you mean {lowered[like[0]]!r}?" if like else ""
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name)[:40] for name in names[:MAX_NAMES])
-    return shown + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
-
-
 def refuse_texts(texts: dict[str, str], name: str) -> None:
     """Raise for chosen columns of text; ``texts`` maps each name to an example."""
     if texts:
         first = next(iter(texts.items()))
         comma = DECIMAL_COMMA.fullmatch(first[1])
         raise InputError(
-            f"{name}: {'columns' if len(texts) > 1 else 'column'} {_listed(list(texts))} "
+            f"{name}: {'columns' if len(texts) > 1 else 'column'} {listed(list(texts))} "
             f"{'are' if len(texts) > 1 else 'is'} not numeric ({first[0]!r:.40} holds "
             f"{first[1]!r:.40}); {f'for decimal commas {SAY_COMMA}, or ' if comma else ''}"
             "choose others with --columns, leave them out with --drop, or take --columns numeric."

@@ -64,7 +64,7 @@ class ParquetTable(Table):
         sizes = self.group_rows
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right"))
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
-        columns = [*(self.names or ()), *self.row_names]
+        columns = [*self.columns, *self.row_names]
         row_bytes = 4 * self.n_features + BYTES_PER_NAME * len(self.row_names)
         n_rows = max(1, lines.CHUNK_BYTES // row_bytes)
         for batch in self._records(n_rows, groups, columns):

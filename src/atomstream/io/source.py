@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, checked_numbers, memory_there
+from atomstream.base import Matrix, checked_numbers, in_order, memory_there, order_of
 from atomstream.exceptions import InputError, NetworkWarning
 from atomstream.io.lines import UNNAMED, Naming, NumberFormat
 
@@ -199,7 +199,7 @@ class Source(Input, ABC):
     n_rows : int or None
         Number of rows, if it is known without reading.
     names : list of str or None
-        Names of the features, if the file has them.
+        Names of the features, if the file has them, in their order in blocks.
     row_names : sequence of str
         Names of the columns that name rows, where blocks carry them.
     live : bool
@@ -238,6 +238,31 @@ class Source(Input, ABC):
     takes_axes: bool = False
     deviation: NDArray | None = None
     unit: str = "row"
+    _order: NDArray | None = None  # of the columns as they are read, where blocks have another
+
+    def take_columns(self, names: Sequence[str] | None, learned: str) -> None:
+        """Let blocks have their columns in this order, where the source has names for them.
+
+        Parameters
+        ----------
+        names : sequence of str, or None
+            Where it is None columns stay where they are.
+        learned : str
+            What has these names, for messages, such as "the run learned from".
+
+        Raises
+        ------
+        InputError
+            One sentence, where names differ or come twice.
+        """
+        try:
+            differs = f"has different names of columns than {learned}"
+            order = order_of(self.names, names, self.name, differs)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        if order is not None:
+            self._order = order if self._order is None else self._order[order]
+            self.names = list(names or ())
 
     def blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield the rows of a pass from row ``start`` on; sparse ones as canonical CSR.
@@ -249,7 +274,8 @@ class Source(Input, ABC):
         """
         with reading(self.name):
             for block in self._blocks(start, epoch):
-                yield block._replace(X=checked_numbers(block.X, self.name))
+                X = checked_numbers(block.X, self.name)
+                yield block._replace(X=in_order(X, self._order))
 
     def about_rows(self) -> int | None:
         """Return about the number of rows, as far as it is known without reading all of them."""

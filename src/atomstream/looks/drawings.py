@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, checked_array, library, plural
+from atomstream.base import Matrix, as_known, checked_array, in_order, library, order_for, plural
 from atomstream.looks import canvas
 from atomstream.watch import History
 
@@ -162,9 +162,9 @@ def bars(
 def triples_data(model: Any, rows: Matrix, n_rows: int = 6) -> tuple[NDArray, NDArray, NDArray]:
     """Return what `triples` draws: samples, reconstructions, errors, best explained first."""
     # The best and the worst are chosen among ten times as many as are drawn.
-    rows = rows[: 10 * n_rows]
+    rows = in_order(rows, order_for(model, rows))[: 10 * n_rows]
     X = checked_array(rows, "rows").astype(float)
-    X_hat = model.inverse_transform(model.transform(X))
+    X_hat = model.inverse_transform(model.transform(as_known(model, X)))
     X, X_hat = X.reshape(len(X), -1), X_hat.reshape(len(X), -1)  # tensors: over their entries
     errors, energy = np.nansum((X_hat - X) ** 2, axis=1), np.nansum(X**2, axis=1)
     order = np.argsort(errors / np.maximum(energy, TINY), kind="stable")

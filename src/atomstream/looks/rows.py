@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, counted, plural, renumbered
+from atomstream.base import as_known, checked_array, counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import Feed, Naming, Pictures, Piece, Position, bad_rows, load_image, open_inputs
@@ -23,7 +23,6 @@ from atomstream.looks.samples import Users
 from atomstream.loop import scaling_of
 from atomstream.watch import figures_on
 
-TABLES = (".csv", ".tsv", ".gz", ".parquet", ".arrow", ".feather", ".h5ad")
 ROWS = 4096  # coded at a time
 MAX_ENTRIES = 1 << 23  # of rows held out, as a dense array
 MAX_MASKED = 200  # rows in the picture of outliers
@@ -204,7 +203,7 @@ def _outliers(record: Record) -> list[report.Section]:
     """Return which entries of the first rows held out are outliers, where the loss knows any."""
     if not getattr(record.model.algorithm_.objective.loss, "trims", False):
         return []
-    found = record.model.outliers(record.held_out[:MAX_MASKED]) > 0
+    found = record.model.outliers(as_known(record.model, record.held_out[:MAX_MASKED])) > 0
     caption = (
         f"The first {counted(len(found), 'row')} that were kept out of learning. Black entries, "
         f"{found.mean():.1%} of all, lie beyond the threshold of their row: they count as missing."
@@ -237,7 +236,7 @@ def _in_scale(model: Any) -> Any:
     """Return a dictionary that takes and gives rows in units of its scale."""
     scale = scaling_of(model)
     return SimpleNamespace(
-        transform=lambda X: model.transform(scale.undo(X)),
+        transform=lambda X: model.transform(as_known(model, scale.undo(X))),
         inverse_transform=lambda codes: scale.apply(model.inverse_transform(codes)),
     )
 
@@ -260,10 +259,13 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     # Columns that named rows while learning may be absent from new inputs.
     naming = Naming(ids, known=wanted.naming.ids, kept=True)
     wanted = replace(wanted, naming=naming, skip=record.skips_bad_rows)
+    # Columns that were chosen while learning are chosen by their names: others may be beside them,
+    # and numbers of columns would choose others.
+    if record.names is not None and (wanted.columns or wanted.drop):
+        wanted = replace(wanted, columns=tuple(record.names), drop=())
     sources = open_inputs(inputs, wanted)
-    by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
-    if by_name and any(source.names not in (None, record.names) for source in sources):
-        sources = open_inputs(inputs, replace(wanted, columns=tuple(record.names or ())))
+    for source in sources:
+        source.take_columns(record.names, f"{record.path} has learned from")
     if isinstance(sources[0], Pictures):
         raise InputError(
             "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN "
@@ -316,10 +318,10 @@ def _labels(model: Any, piece: Piece, codes: NDArray, bad: NDArray) -> Labels:
 def _codes(model: Any, X: Any, bad: NDArray) -> NDArray:
     """Return the codes of rows, NaN for bad ones."""
     if not bad.any():
-        return np.asarray(model.transform(X))
+        return np.asarray(model.transform(as_known(model, X)))
     codes = np.full((len(bad), len(model.components_)), np.nan)
     if not bad.all():
-        codes[~bad] = model.transform(X[~bad])
+        codes[~bad] = model.transform(as_known(model, X[~bad]))
     return codes
 
 

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import counted, renumbered
 from atomstream.domains.tensors import Axes
 from atomstream.exceptions import InputError
+from atomstream.io import naming_source
 from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, IMAGE, TEXT, TICK, empty, heading, shown
@@ -135,15 +137,28 @@ def _opened(record: Record, name: str) -> Tensor:
             f"{name} has samples of shape {tensor.shape}, {record.path} has learned "
             f"{model.shape_in_}."
         )
+    names = model.axes_.names
+    if tensor.axes and names and name.lower().endswith(".parquet") and tensor.axes != names:
+        raise InputError(
+            f"{name} has the axes {', '.join(tensor.axes)} after the samples, {record.path} has "
+            f"learned {', '.join(names)}; bring the columns into that order."
+        )
     return tensor
 
 
 def _coded(model: Any, tensor: Tensor) -> Iterator[NDArray]:
     """Yield the codes of the samples of a tensor."""
     axes = axes_of(tensor)
+    with naming_source(tensor.name):
+        modes, orders = model.axes_.orders(axes)
     for block in tensor.blocks(0, 0):
+        X = axes.restore(block.X)
+        # Sparse samples are read by the labels that were learned.
+        X = X if sp.issparse(X) else X.transpose(0, *(mode + 1 for mode in modes))
+        for axis, order in enumerate(orders, 1):
+            X = X if order is None else np.take(X, order, axis=axis)
         try:
-            yield model.transform(axes.restore(block.X))
+            yield model.transform(X)
         except ValueError as error:
             sentence = in_samples(str(error), int(block.ids[0]), tensor.name)
             # Whoever encodes cannot change how the model was learned.

@@ -4,11 +4,13 @@ Estimators, slots, ensembles and twins each hold one. Everything that learning c
 it is copied, saved and rolled back whole.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy, deepcopy
 from operator import is_
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,6 @@ from atomstream.base.fields import array, check_fields, count, each, field_names
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop.explaining import CodingOptions
-from atomstream.loop.merging import SWEEPS, SlotResult, merged
 from atomstream.loop.online import Algorithm, Progress, learn
 from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
@@ -26,6 +27,9 @@ from atomstream.loop.settling import rounds
 from atomstream.losses import Entrywise, Loss
 from atomstream.memory.state import State, Usage
 from atomstream.problem import Batch, Clock, observed_span
+
+if TYPE_CHECKING:
+    from atomstream.loop.merging import SlotResult
 
 log = logging.getLogger(__name__)
 
@@ -284,6 +288,8 @@ class Learner:
         keep_latest : bool, default=False
             Whether the last batch comes back: what atoms that nothing uses are replaced by.
         """
+        from atomstream.loop.merging import SlotResult  # only rounds need it
+
         first, whole, latest, objective = self.clock.n_samples, None, None, np.nan
 
         def note(progress: Progress) -> bool:
@@ -307,6 +313,8 @@ class Learner:
         The dictionary is improved for what all of them have added up to, judged by the last batch
         of the first slot. None comes back where there is no such batch.
         """
+        from atomstream.loop.merging import SWEEPS, merged
+
         vars(self).pop("rounds", None)  # as in `learn`
         self.rng.integers(2**63)  # the seed of the round, which `next_seed` has told
         algorithm = self.algorithm

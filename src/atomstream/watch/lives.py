@@ -12,7 +12,6 @@ import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
 from atomstream.base import unit
-from atomstream.dictionaries.matching import align
 from atomstream.watch.history import Trace
 
 __all__ = ["AtomsOverTime", "Event", "Moment", "atoms_over_time", "lives_of"]
@@ -216,6 +215,8 @@ class _Step:
     """Which atoms of a snapshot are which of the one before."""
 
     def __init__(self, old: NDArray, new: NDArray) -> None:
+        from atomstream.dictionaries.matching import align  # a short run has no two snapshots
+
         self.old, self.new = old, new
         # With both signs, an atom and its negative are the same direction.
         self.signed = bool((old < 0).any() and (new < 0).any())

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import check_count, checked_numbers, library
+from atomstream.base import check_count, checked_numbers, library, order_of
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.hdf5 import opened
@@ -125,6 +125,32 @@ def named(data: Any, columns: Sequence[str]) -> Genes:
     return _genes(data, np.array(places), _moments(data)[1])
 
 
+def found_in(data: Any, genes: Genes) -> Genes:
+    """Return genes at their places in these data, where they are found by their names.
+
+    Raises
+    ------
+    InputError
+        Where the data lack some of them, or have one twice.
+    """
+    names: NDArray = np.asarray(data.var_names).astype(str)
+    if np.array_equal(names[genes.places[genes.places < len(names)]], genes.names):
+        return genes
+    differs = "have other genes than were chosen"
+    return replace(genes, places=_places(names.tolist(), genes.names.tolist(), "The data", differs))
+
+
+def _places(names: list[str], wanted: Sequence[str], subject: str, differs: str) -> NDArray:
+    """Return where genes stand among others."""
+    these = set(wanted)
+    found = [place for place, name in enumerate(names) if name in these]
+    try:
+        order = order_of([names[place] for place in found], wanted, subject, differs)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    return np.array(found) if order is None else np.array(found)[order]
+
+
 def _moments(data: Any) -> tuple[NDArray, NDArray]:
     """Return mean and variance of each gene over all cells."""
     total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
@@ -151,6 +177,7 @@ def batches(
     data : AnnData
         May be on disk: blocks are read one after the other.
     genes : Genes
+        Of these data or of others: they are found by their names.
     batch_size : int, default=256
         Cells in a block.
     batch_key : str, optional
@@ -171,6 +198,7 @@ def batches(
 
 def scaled(data: Any, genes: Genes, size: int, start: int = 0) -> Iterator[sp.csr_array]:
     """Yield the cells from one on in blocks, as `batches` does."""
+    genes = found_in(data, genes)
     scale = sp.diags_array(1 / genes.deviation)
     # Whole batches a block, so that no batch reaches across two.
     for block in blocks(data, max(BLOCK_CELLS // size, 1) * size, start):
@@ -328,10 +356,20 @@ class Cells(Source):
             genes = named(self._data, columns) if columns else overdispersed(self._data)
             out = dropped(list(map(str, self._data.var_names)), drop, "The data")
             kept = ~np.isin(genes.places, out)
-            self._genes = Genes(genes.places[kept], genes.names[kept], genes.deviation[kept])
-        self.name, self.files = str(path), files_of(path)
-        self.names, self.deviation = self._genes.names.tolist(), self._genes.deviation
-        self.n_rows, self.n_features = self._data.n_obs, len(self.names)
+        self._choose(Genes(genes.places[kept], genes.names[kept], genes.deviation[kept]))
+        self.name, self.files, self.n_rows = str(path), files_of(path), self._data.n_obs
+
+    def take_columns(self, names: Sequence[str] | None, learned: str) -> None:
+        """Take these genes in this order, where the cells have all of them."""
+        if names is None or [*names] == self.names:
+            return
+        every, differs = list(map(str, self._data.var_names)), f"has different genes than {learned}"
+        places = _places(every, names, self.name, differs)
+        self._choose(_genes(self._data, places, _moments(self._data)[1]))
+
+    def _choose(self, genes: Genes) -> None:
+        self._genes, self.deviation = genes, genes.deviation
+        self.names, self.n_features = genes.names.tolist(), len(genes.names)
 
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of cells."""

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from atomstream.base import library, of_sum_one
-from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks
+from atomstream.base import as_known, known_names, library, of_sum_one, order_of
+from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks, found_in
 from atomstream.exceptions import InputError
 
 
@@ -40,12 +40,12 @@ def annotate(
     ValueError
         For a model of other genes.
     """
-    _check_genes(model, genes)
+    genes = found_in(data, _learned(model, genes))
     if batch_key is None:
-        coded = [model.transform(block) for block in batches(data, genes)]
+        coded = [model.transform(as_known(model, block)) for block in batches(data, genes)]
     else:
         pairs = batches(data, genes, batch_key=batch_key)
-        coded = [model.transform(block, batch=names) for block, names in pairs]
+        coded = [model.transform(as_known(model, block), batch=names) for block, names in pairs]
     usages = np.concatenate(coded)
     totals = usages.sum(axis=1, keepdims=True)
     programs = np.full((data.n_vars, usages.shape[1]), np.nan)
@@ -91,18 +91,23 @@ def top_genes(model: Any, genes: Genes, n_genes: int = 10) -> Any:
     0     MS4A1      CD3E
     1       LYZ       LYZ
     """
-    _check_genes(model, genes)
+    genes = _learned(model, genes)
     order = np.argsort(-model.components_, axis=1, kind="stable")[:, :n_genes]
     columns = {f"program_{number}": genes.names[row] for number, row in enumerate(order)}
     return library("pandas", "Tables").DataFrame(columns)
 
 
-def _check_genes(model: Any, genes: Genes) -> None:
+def _learned(model: Any, genes: Genes) -> Genes:
+    """Return genes in the order in which a model has learned from them, if it knows their names."""
     if model.components_.shape[1] != len(genes.places):
         raise ValueError(
             f"The model has {model.components_.shape[1]} features, genes has {len(genes.places)}; "
             "they must agree."
         )
+    differs = "has other names than the features of the model"
+    order = order_of(genes.names.tolist(), known_names(model), "genes", differs)
+    known = genes.places, genes.names, genes.deviation
+    return genes if order is None else Genes(*(each[order] for each in known))
 
 
 MILLION = 1e6  # counts that a cell has in "transcripts per million"

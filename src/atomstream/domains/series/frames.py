@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from atomstream.base import checked_array, checked_numbers, column_names, library
+from atomstream.base import checked_array, checked_numbers, column_names, library, order_of
 from atomstream.domains.series.time_index import Times
 
 MAX_WHOLE = 2.0**53  # whole numbers of floats are exact below
@@ -98,11 +98,15 @@ class Table:
     labels : ndarray of shape (n_times,), or None
         Times of the rows: numbers, or dates of NumPy.
     form : Form
+        Of the data, as they were given.
+    order : ndarray of int of shape (n_series,), or None
+        Which of the series given each of the values is, where they were brought into another order.
     """
 
     values: NDArray
     labels: NDArray | None
     form: Form
+    order: NDArray | None = None
 
     @classmethod
     def of(cls, data: Any, name: str = "Y") -> Table:
@@ -165,7 +169,8 @@ class Table:
         return cls(values, labels, replace(form, times=times, calendar=calendar, wall=wall))
 
     def wrap(self, values: NDArray) -> Any:
-        """Return other values in the form of this table."""
+        """Return other values in the form of this table, in the order in which it was given."""
+        values = values if self.order is None else values[:, np.argsort(self.order)]
         return self.form.wrap(values, self.labels)
 
 
@@ -182,14 +187,24 @@ def nonnegative_table(data: object, name: str) -> Table:
     return table
 
 
-def check_series(table: Table, form: Form, n_series: int, name: str) -> None:
-    """Check that a table has the expected series."""
+def in_series(table: Table, form: Form, n_series: int, name: str) -> Table:
+    """Return a table with the expected series in their order; they are found by their names.
+
+    Raises
+    ------
+    ValueError
+        For another number of series, and one sentence for other names.
+    """
     if table.values.shape[1] != n_series:
         raise ValueError(f"{name} has {table.values.shape[1]} series, needed are {n_series}.")
+    order = order_of(table.form.names, form.names, name, "has other series than were learned")
+    if order is not None:
+        return replace(table, values=table.values[:, order], order=order)
     if form.names is not None and table.form.names not in (None, form.names):
         raise ValueError(
             f"{name} has the series {list(table.form.names or ())}, needed are {list(form.names)}."
         )
+    return table
 
 
 def n_shared(table: Table, other: Table) -> int:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, check_count
-from atomstream.domains.series.frames import Form, Table, check_series, labels_on
+from atomstream.domains.series.frames import Table, in_series, labels_on
 
 
 class _SeriesTransformer(TransformerMixin, BaseEstimator, ABC):
@@ -25,7 +25,7 @@ class _SeriesTransformer(TransformerMixin, BaseEstimator, ABC):
         y : ignored
         """
         table = Table.of(Y)
-        self.n_features_in_ = table.values.shape[1]
+        self.n_features_in_, self.form_ = table.values.shape[1], table.form
         self._learn(table)
         return self
 
@@ -51,9 +51,7 @@ class _SeriesTransformer(TransformerMixin, BaseEstimator, ABC):
 
     def _checked(self, Y: Samples) -> Table:
         check_is_fitted(self)
-        table = Table.of(Y)
-        check_series(table, Form(), self.n_features_in_, "Y")
-        return table
+        return in_series(Table.of(Y), self.form_, self.n_features_in_, "Y")
 
     @abstractmethod
     def _learn(self, table: Table) -> None:
@@ -98,7 +96,6 @@ class MovingAverage(_SeriesTransformer):
         """Keep the last values, which are needed to invert means that follow the table."""
         check_count("size", self.size)
         self.last_ = table.values[max(len(table.values) - self.size + 1, 0) :]
-        self.form_ = table.form
 
     def _transformed(self, values: NDArray) -> NDArray:
         """Return trailing means; NaN where all values of a mean are missing."""

@@ -310,11 +310,15 @@ class _Columns(NamedTuple):
 def _columns(source: Any, missing: Sequence[str]) -> _Columns:
     if isinstance(source, str | Path):
         table = read_series(source, missing=missing)
-        return _Columns(table.values, table.names, table.labels, str(source))
-    source = checked_numbers(source, "The frame")
-    values, names = checked_array(source, "The frame", np.float64), column_names(source)
-    dates = source.index.to_numpy() if hasattr(source, "index") else np.arange(len(values))
-    return _Columns(values, [*map(str, names)], dates, "The frame")
+        found = _Columns(table.values, table.names, table.labels, str(source))
+    else:
+        source = checked_numbers(source, "The frame")
+        values, names = checked_array(source, "The frame", np.float64), column_names(source)
+        dates = source.index.to_numpy() if hasattr(source, "index") else np.arange(len(values))
+        found = _Columns(values, [*map(str, names)], dates, "The frame")
+    if repeated := [name for name in found.names if found.names.count(name) > 1]:
+        raise InputError(f"{found.source} has the column {repeated[0]!r} twice; leave one out.")
+    return found
 
 
 def _pair(concentrations: Any, uncertainties: Any, missing: Sequence[str]) -> list[_Columns]:

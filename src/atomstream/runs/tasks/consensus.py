@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import as_known
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.io import Block, Holdout, write_table
 from atomstream.looks.samples import Sample, Samples
@@ -101,7 +102,7 @@ class ConsensusTask(RowsTask):
                 # The same rows that learning has left out have no codes here.
                 good = np.flatnonzero(~self.settings.bad_rows(block.X))
                 if len(good):
-                    codes = self.model.transform(block.X[good])
+                    codes = self.model.transform(as_known(self.model, block.X[good]))
                     found.look(codes, partial(self._row, source.name, block, good))
                 # Enough to find samples that show an atom well; a whole pass would take as long as
                 # learning.

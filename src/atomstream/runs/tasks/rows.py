@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import atomstream
-from atomstream.base import counted
+from atomstream.base import NamedColumns, counted
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import STANDARD_INPUT, Holdout, Piece, check_axes, open_inputs, register_reader
 from atomstream.io.source import divide_alike
@@ -32,8 +32,9 @@ class RowsTask(_passes.PassesTask):
     help = (
         "INPUTS are images or folders of images, .csv, .tsv, .jsonl, .parquet, .arrow, .feather, "
         ".npy, .npz (dense or sparse), .mtx, .h5, .hdf5, .zarr or .h5ad files, or - for lines on "
-        "standard input; text may be packed (.gz). Of an .h5ad file the 2,000 genes that vary most "
-        "for their mean are read, each over its standard deviation, or those that --columns names."
+        "standard input; text may be packed (.gz). Of the first .h5ad file the 2,000 genes are "
+        "read that vary most for their mean, each over its standard deviation, or those that "
+        "--columns names; of further ones the same genes."
     )
     many = True
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
@@ -83,10 +84,8 @@ class RowsTask(_passes.PassesTask):
         """Go on from a checkpoint; the columns of a stream must be those of before."""
         names = None if notes["names"] is None else list(notes["names"])
         # A file was checked by its fingerprint; a stream shows its columns only in its first line.
-        if None not in (names, self.names) and names != self.names:
-            raise InputError(
-                f"{self.sources[0].name} has different names of columns than the run learned from."
-            )
+        for source in self.sources:
+            source.take_columns(names, "the run learned from")
         self.names = names
         super().restore(model, notes)
 
@@ -102,6 +101,7 @@ class RowsTask(_passes.PassesTask):
         # Once: what is asked here is of the data as a whole, and the first batch stands for it.
         if not self.learned:
             self._look_at(rows)
+        rows = rows if self.names is None else NamedColumns(rows, self.names)
         return (
             rows if self.settings.label is None else (rows, self._labels_of(piece.labels[0][~held]))
         )

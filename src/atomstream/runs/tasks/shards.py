@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from atomstream.base import counted
+from atomstream.base import NamedColumns, counted
 from atomstream.cluster.engines import Engine
 from atomstream.cluster.rounds import Position, Rounds, RoundsReport
 from atomstream.cluster.shards import Shards, shards
@@ -105,6 +105,7 @@ class ShardsTask(Task):
             # as asked.
             with suppress(InputError):
                 X = rows_at(self._shards, int(rows[0]), len(rows))
+                X = X.X if isinstance(X, NamedColumns) else X
                 good = ~settings.bad_rows(X)
                 self.holdout.take(X[good], rows[good])
 
