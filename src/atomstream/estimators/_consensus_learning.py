@@ -317,7 +317,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
             if n_made == TIMED and n_batches is not None:
                 left = (n_batches - n_made) * (time.monotonic() - begun) / n_made
                 log.info("About %.0f s are left.", left)
-            stopped = after.notify(step.rows, self.n_steps_ - 1)
+            stopped = after.notify(step.rows)
             if after.late:
                 stopped = True
                 log.info("max_time ends learning after %s.", counted(n_made, "batch", "batches"))

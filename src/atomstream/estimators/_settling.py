@@ -31,7 +31,6 @@ class Settling(Fitting):
     fixed_components: Any = 0
     _progress: Any  # of the newest step, while callbacks look at it
 
-    @with_callbacks
     def settle(self, X: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Go on from what was learned, in rounds over all rows, until one gains next to nothing.
 
@@ -165,6 +164,7 @@ class Settling(Fitting):
                 return
         warn_if_unsettled(MAX_ROUNDS, run, [])
 
+    @with_callbacks
     def _settled(self, X: Samples, sample_weight: ArrayLike | None) -> bool:
         """Go on in rounds over all rows; return whether they came to their end."""
         with Transaction(self):
