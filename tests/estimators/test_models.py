@@ -823,27 +823,15 @@ def test_callbacks_of_scikit_learn_work():
     assert log[-1]["score"] > log[0]["score"]
 
 
-def test_a_context_does_not_keep_every_batch():
-    sizes = []
-
-    class Watch(History):
-        def on_fit_task_end(self, estimator, context):
-            sizes.append(len(getattr(context.parent, "_children_map", {})))
-
-    OnlineNMF(3, batch_size=20, n_epochs=10, random_state=0).set_callbacks(Watch()).fit(X)
-    assert len(sizes) == 101  # ten passes of ten batches, and the fit itself
-    assert max(sizes) <= 1
-
-
 class Plain(plain_callbacks.CallbackSupportMixin):
     """A stand-in for an estimator on an old release of scikit-learn."""
 
     @plain_callbacks.with_callbacks
     def fit(self, fail=False):
-        context = self._init_callback_context(max_subtasks=3, sequential_subtasks=False)
+        context = self._init_callback_context(max_subtasks=3)
         context.call_on_fit_task_begin(estimator=self)
         for i in range(3):
-            task = context.subcontext(task_name="batch", task_id=i)
+            task = context.subcontext(task_name="batch")
             self.n_steps_, self.n_samples_seen_, self.batch_objective_ = (
                 i + 1,
                 10 * i + 10,

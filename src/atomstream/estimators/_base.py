@@ -245,6 +245,10 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         """Return how many passes `fit` makes where their number is not given."""
         return PASSES
 
+    def _settles(self, n_rows: int) -> bool:
+        """Return whether rounds over all rows follow the passes of `fit`: not after few alone."""
+        return self.n_epochs is None or self.n_epochs > self._passes(n_rows)
+
     def _fit(
         self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
     ) -> Self:
@@ -258,7 +262,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             known = self._row_facts(X if hasattr(X, "iloc") else rows, weights, y, ids, 0)
             run.clock.horizon = self._mass(rows, weights)
             n_rows = rows.shape[0]
-            to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or self._passes(n_rows)
+            to_the_end, n_epochs = self._settles(n_rows), self.n_epochs or self._passes(n_rows)
             n_batches = -(-n_rows // self.batch_size) * n_epochs
             after = Notifier(self, None if to_the_end else n_batches)
             # The order has a source of its own, so that what else is drawn does not change it.
@@ -323,7 +327,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         if self.algorithm_.objective.loss.trims and isinstance(self.init, str):
             return self._warmed_up(chain([first], batches), n_rows)
         self._start(self._starting_dictionary(first))
-        if first.has_entry_weights and (self.n_epochs or n_rows == np.inf):
+        if first.has_entry_weights and (n_rows == np.inf or not self._settles(int(n_rows))):
             self._current().learn_first(first, choose=isinstance(self.init, str))
         return [first]
 

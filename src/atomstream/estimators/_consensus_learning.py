@@ -89,7 +89,8 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
             n_batches = n_epochs * -(-n_rows // self.batch_size)
             begun = time.monotonic()
             stopped = self._learn(self._cut(rows, n_epochs), n_batches)
-            if self.n_epochs is None and n_rows <= MAX_SETTLED_ROWS and not stopped:
+            settles = self.n_epochs is None or n_epochs > self._n_passes(n_rows)
+            if settles and n_rows <= MAX_SETTLED_ROWS and not stopped:
                 deadline = begun + (np.inf if self.max_time is None else self.max_time)
                 rows = rows if sp.issparse(rows) else self._served(rows)
                 with threads(self.n_jobs):
