@@ -374,14 +374,14 @@ def test_law_3_an_interrupt_inside_a_step_undoes_the_step(monkeypatch):
         raise KeyboardInterrupt
 
     model = OnlineNMF(3, random_state=0).fit(X)
-    gram, usage = model.memory_.gram.copy(), model.state_.usage.total.copy()
+    gram, usage = model.memory_.gram.copy(), model.state_.usage.mean.copy()
     monkeypatch.setattr(
         BlockCoordinate, "update", interrupt
     )  # after the memory has absorbed the batch
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[:20])
     assert_array_equal(model.memory_.gram, gram)
-    assert_array_equal(model.state_.usage.total, usage)
+    assert_array_equal(model.state_.usage.mean, usage)
 
 
 def test_atoms_handed_out_never_change():
@@ -625,12 +625,6 @@ def test_changed_parameters_take_effect_at_the_next_step():
 
 def test_max_time_ends_learning_after_a_step():
     assert OnlineNMF(4, batch_size=10, max_time=0, random_state=0).fit(X).n_steps_ == 1
-
-
-def test_importance_adds_up_repeated_use():
-    model = OnlineNMF(4, schedule="constant", batch_size=200, n_epochs=1, random_state=0).fit(X)
-    assert model.importance_.sum() == pytest.approx(1)
-    assert_allclose(model.importance_, model.state_.usage.total / model.state_.usage.total.sum())
 
 
 def test_figures_of_a_model_agree_with_each_other():

@@ -270,8 +270,13 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             batches = _validation.cut(rows, known, self.batch_size, n_epochs, order, make)
             stopped = self._learn(batches, after, n_rows)
             run.n_iter = -(-run.clock.n_samples // n_rows)
-            if to_the_end and not stopped and run.has_state:
-                self._settle_all(rows, known, after)
+            if run.has_state:
+                memory = run.state.memory
+                if to_the_end and not stopped:
+                    self._settle_all(rows, known, after)
+                # A round puts another memory in place, and the usage of all rows.
+                if run.state.memory is memory and not after.late:
+                    self._measure_usage(rows, known, make)
             after.close()
         return self
 

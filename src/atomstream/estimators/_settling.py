@@ -17,6 +17,7 @@ from atomstream.problem import Batch
 from atomstream.streams import OnDisk
 
 SETTLING_ROWS = 4096  # rows that are coded at a time in a round
+MAX_USAGE_ROWS = 1024  # evenly spread, that tell how much atoms are used where no round does
 
 
 class Settling(Fitting):
@@ -163,6 +164,14 @@ class Settling(Fitting):
             if run.end_round() or after(latest):
                 return
         warn_if_unsettled(MAX_ROUNDS, run, [])
+
+    def _measure_usage(
+        self, rows: Any, known: dict[str, NDArray | None], make: Callable[..., Batch]
+    ) -> None:
+        """Let the usage of the atoms be that of codes at the end of a fit that made no rounds."""
+        some = slice(None, None, -(-rows.shape[0] // MAX_USAGE_ROWS))
+        facts = {name: None if part is None else part[some] for name, part in known.items()}
+        self._current().measure_usage(make(rows[some], **facts))
 
     @with_callbacks
     def _settled(self, X: Samples, sample_weight: ArrayLike | None) -> bool:

@@ -111,7 +111,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
     scaling_ : Scaling
         The scale: ``apply`` rows, ``undo`` them, and the ``divisor`` of each column.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the sum of \|code\| over the run.
+        Share of each atom in the absolute codes, times its length: after `fit` in those at its end
+        (where no rounds follow the passes, of 1,024 rows); along a stream the past fades, as in the
+        memory.
     memory_ : Aggregates, Majorants or Subgradient
         What is kept of the stream: for the squared loss ``gram`` and ``cross``, the averages A and
         B of the papers; for other losses sums of majorisers, under "spsg" the newest subgradient

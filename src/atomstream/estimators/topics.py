@@ -307,9 +307,6 @@ class TopicModel(TopicMerging):
                 best, found = coherence, other
         if found is not None:
             learner._learner.state = found.state_
-            # Of all documents: the run of those topics was one step.
-            codes = np.asarray(found.transform(counts), np.float64)
-            learner.state_.usage.total = codes.sum(axis=0)
         return learner
 
     def _start(self) -> None:
