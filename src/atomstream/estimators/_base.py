@@ -14,7 +14,13 @@ from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._estimator import estimator
-from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
+from atomstream.estimators._given import (
+    are_shards,
+    as_stream,
+    check_no_shards,
+    rows_and_weights,
+    warn_of_few_first_rows,
+)
 from atomstream.estimators._settling import Settling
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators.registry import SCHEDULES, ScheduleChoice, resolve, resolve_tolerance
@@ -333,6 +339,8 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             return self._warmed_up(chain([first], batches), n_rows)
         self._start(self._starting_dictionary(first))
         if first.has_entry_weights and (n_rows == np.inf or not self._settles(int(n_rows))):
+            if n_rows == np.inf:
+                warn_of_few_first_rows(first, self.n_components)
             self._current().learn_first(first, choose=isinstance(self.init, str))
         return [first]
 
