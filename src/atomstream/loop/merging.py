@@ -172,7 +172,8 @@ class _Average:
         shares = np.array(self._rows, dtype=float) / sum(self._rows)
         usage = Usage(len(self._usages[0].mean))
         usage.mean = shares @ [each.mean for each in self._usages]
-        usage.newest = np.sum([each.newest for each in self._usages], axis=0)
+        # Rows counted for those of all slots, so the average of sums is the sum.
+        usage.newest = shares @ [each.newest for each in self._usages]
         # An atom that any slot has used is not idle.
         usage.idle = np.min([each.idle for each in self._usages], axis=0)
         dictionary = algorithm.updater.average_dictionaries(
