@@ -52,19 +52,15 @@ def searched(torus: Network, alpha: float) -> tuple[SimpleNamespace, dict[str, f
     states, _ = chain.run(rng, chain.init(rng), N_BATCHES * BATCH)
     patches = chain.patches(states).reshape(N_BATCHES, BATCH, -1)
     model = OnlineNMF(N_ATOMS, alpha=alpha, init="random", random_state=0)
-    for batch in patches[: N_BATCHES // 2]:
-        model.partial_fit(batch)
-    half = model.state_.usage.total.copy()
-    for batch in patches[N_BATCHES // 2 :]:
-        model.partial_fit(batch)
-    late = model.state_.usage.total - half
+    used = [model.partial_fit(batch).state_.usage.newest for batch in patches]
+    run, late = np.sum(used, axis=0), np.sum(used[N_BATCHES // 2 :], axis=0)
     atoms = SimpleNamespace(
         components_=model.components_.reshape(N_ATOMS, motif.size, motif.size),
-        recent_importance_=model.importance_,
+        importance_=run / run.sum(),
         motif_=motif,
     )
     importance = {
-        "largest importance": model.importance_.max(),
+        "largest importance": (run / run.sum()).max(),
         "largest importance, second half": (late / late.sum()).max(),
     }
     return atoms, importance
@@ -85,7 +81,6 @@ def main() -> None:
         rebuilt = model.reconstruct(torus, n_steps=50_000)
         report[chain] = {
             "largest importance": float(model.importance_.max()),
-            "largest importance, second half": float(model.recent_importance_.max()),
             "coverage": rebuilt.coverage,
             "error": rebuilt.error,
         }

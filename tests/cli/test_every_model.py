@@ -97,8 +97,7 @@ def test_inspect_shows_the_model_and_its_atoms(folder, capsys, name):
     keys = {"RandomWalkFactorization": "clusters", "TopicModel": "topics"}
     rows = found[keys.get(name, "atoms")]
     if name != "RandomWalkFactorization":  # its clusters are made by `partition`
-        first = "recent_share" if name in NETWORKS else "code_share"
-        shares = [row[first] for row in rows]
+        shares = [row["code_share"] for row in rows]
         assert shares == sorted(shares, reverse=True)
         assert 0 < sum(shares) <= 1 + 1e-9 or name == "ColorRestorer"
 

@@ -52,7 +52,7 @@ def test_chains_on_a_network_are_slots(room):
     serial = clone(model).fit(graph)
     patches = np.concatenate([*chain_of(graph).read(0, 2000)])
     room.ratio(here.learner_.score(patches) / serial.learner_.score(patches), at_most=1.05)
-    assert here.recent_importance_.sum() == pytest.approx(1)
+    assert here.importance_.sum() == pytest.approx(1)
     assert here.partial_fit(graph).learner_.n_samples_seen_ == 4100
     with pytest.raises(ValueError, match="chain='all' visits every copy"):
         model.set_params(chain="all").fit(graph, slots=2)

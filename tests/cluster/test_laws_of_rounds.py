@@ -193,8 +193,7 @@ def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
             batch, state.dictionary, algorithm.objective, clock.tolerance
         )
         delta = algorithm.statistics.measure(batch, codes, state.dictionary, algorithm.objective)
-        run.state.memory.absorb(delta, run.clock.tick(delta.mass))
-        run.state.usage.absorb(delta, np.ones(ATOMS), state.dictionary.gram())
+        run.state.absorb(delta, run.clock.tick(delta.mass))
         parts.append(SlotResult(rows.stop - rows.start, run.clock, run.state, objective=1.0))
     outcome = merged(algorithm, state, clock, iter(parts))
     both, after = outcome.state, outcome.clock
@@ -202,10 +201,11 @@ def test_the_merge_of_local_slots_is_the_decayed_past_and_all_increments():
     run, batch = twin._next_batch(X, None)
     codes = algorithm.coder.encode(batch, state.dictionary, algorithm.objective, clock.tolerance)
     delta = algorithm.statistics.measure(batch, codes, state.dictionary, algorithm.objective)
-    run.state.memory.absorb(delta, run.clock.tick(delta.mass))
+    run.state.absorb(delta, run.clock.tick(delta.mass))
     np.testing.assert_allclose(both.memory.gram, run.state.memory.gram, rtol=1e-12)
     np.testing.assert_allclose(both.memory.cross, run.state.memory.cross, rtol=1e-12)
-    np.testing.assert_allclose(both.usage.total, state.usage.total + delta.usage, rtol=1e-12)
+    np.testing.assert_allclose(both.usage.mean, run.state.usage.mean, rtol=1e-12)
+    np.testing.assert_allclose(both.usage.newest, delta.usage, rtol=1e-12)
     assert after.mass == pytest.approx(190)
     assert after.n_samples == 190
 
@@ -234,13 +234,12 @@ def test_frozen_rounds_add_up_what_slots_used():
     serial = fresh(model).fit_stream([X[:300]])
     lengths = np.linalg.norm(serial.components_, axis=1)
     assert lengths.min() > 1.01  # so that it shows whether they count
-    before, codes = serial.state_.usage.total, serial.transform(X[300:])
+    codes = serial.transform(X[300:])
     serial.fit_stream([X[300:]])
     frozen = fresh(model).fit_stream(shards, slots=3, rounds=rounds)
-    np.testing.assert_allclose(frozen.state_.usage.total, serial.state_.usage.total, rtol=1e-6)
-    np.testing.assert_allclose(
-        frozen.state_.usage.total - before, codes.sum(axis=0) * lengths, rtol=1e-3
-    )
+    used, expected = frozen.state_.usage, serial.state_.usage
+    np.testing.assert_allclose(used.mean, expected.mean, rtol=1e-6)
+    np.testing.assert_allclose(used.newest, codes.sum(axis=0) * lengths, rtol=1e-3)
 
 
 def test_models_that_do_not_add_up_refuse_before_the_first_round():

@@ -374,14 +374,14 @@ def test_law_3_an_interrupt_inside_a_step_undoes_the_step(monkeypatch):
         raise KeyboardInterrupt
 
     model = OnlineNMF(3, random_state=0).fit(X)
-    gram, usage = model.memory_.gram.copy(), model.state_.usage.total.copy()
+    gram, usage = model.memory_.gram.copy(), model.state_.usage.mean.copy()
     monkeypatch.setattr(
         BlockCoordinate, "update", interrupt
     )  # after the memory has absorbed the batch
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[:20])
     assert_array_equal(model.memory_.gram, gram)
-    assert_array_equal(model.state_.usage.total, usage)
+    assert_array_equal(model.state_.usage.mean, usage)
 
 
 def test_atoms_handed_out_never_change():
@@ -627,12 +627,6 @@ def test_max_time_ends_learning_after_a_step():
     assert OnlineNMF(4, batch_size=10, max_time=0, random_state=0).fit(X).n_steps_ == 1
 
 
-def test_importance_adds_up_repeated_use():
-    model = OnlineNMF(4, schedule="constant", batch_size=200, n_epochs=1, random_state=0).fit(X)
-    assert model.importance_.sum() == pytest.approx(1)
-    assert_allclose(model.importance_, model.state_.usage.total / model.state_.usage.total.sum())
-
-
 def test_figures_of_a_model_agree_with_each_other():
     weights = np.random.default_rng(0).random(200)
     model = OnlineNMF(3, alpha=0.1, ridge=0.05, random_state=0).fit(X)
@@ -823,27 +817,15 @@ def test_callbacks_of_scikit_learn_work():
     assert log[-1]["score"] > log[0]["score"]
 
 
-def test_a_context_does_not_keep_every_batch():
-    sizes = []
-
-    class Watch(History):
-        def on_fit_task_end(self, estimator, context):
-            sizes.append(len(getattr(context.parent, "_children_map", {})))
-
-    OnlineNMF(3, batch_size=20, n_epochs=10, random_state=0).set_callbacks(Watch()).fit(X)
-    assert len(sizes) == 101  # ten passes of ten batches, and the fit itself
-    assert max(sizes) <= 1
-
-
 class Plain(plain_callbacks.CallbackSupportMixin):
     """A stand-in for an estimator on an old release of scikit-learn."""
 
     @plain_callbacks.with_callbacks
     def fit(self, fail=False):
-        context = self._init_callback_context(max_subtasks=3, sequential_subtasks=False)
+        context = self._init_callback_context(max_subtasks=3)
         context.call_on_fit_task_begin(estimator=self)
         for i in range(3):
-            task = context.subcontext(task_name="batch", task_id=i)
+            task = context.subcontext(task_name="batch")
             self.n_steps_, self.n_samples_seen_, self.batch_objective_ = (
                 i + 1,
                 10 * i + 10,

@@ -131,9 +131,9 @@ def test_the_torus_has_one_atom_and_is_rebuilt_perfectly():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The network is bipartite")
-def test_on_the_torus_one_atom_is_left_in_the_last_half_of_a_run():
+def test_on_the_torus_one_atom_is_left_at_the_end_of_a_run():
     model = learned(torus(10), "wedge:1", n_components=9, n_batches=20)
-    assert model.recent_importance_.max() == pytest.approx(1, abs=1e-6)
+    assert model.importance_.max() == pytest.approx(1, abs=1e-6)
     assert_allclose(model.importance_.sum(), 1)
 
 
@@ -194,7 +194,7 @@ def test_law_4_save_load_go_on_is_never_stopped(tmp_path):
     again.partial_fit(small(), n_batches=3)
     assert_array_equal(again.components_, never.components_)
     assert_array_equal(again.position_, never.position_)
-    assert_array_equal(again.recent_importance_, never.recent_importance_)
+    assert_array_equal(again.importance_, never.importance_)
 
 
 def test_law_3_a_call_that_raises_leaves_the_model_as_it_was(monkeypatch):
@@ -239,20 +239,16 @@ def test_law_4_holds_for_sources_of_randomness(source, tmp_path):
     assert not np.array_equal(straight.fit(small()).components_, first)
 
 
-def test_half_of_a_run_is_half_of_a_run_however_it_was_made():
-    straight = learned(small(), n_batches=12)
-    longer = (
-        learned(small(), n_batches=8).set_params(n_batches=12).partial_fit(small(), n_batches=4)
-    )
-    assert_array_equal(longer.recent_importance_, straight.recent_importance_)
-    before = learned(small(), n_batches=6)
-    usage = straight.learner_.state_.usage.total - before.learner_.state_.usage.total
-    assert_allclose(straight.recent_importance_, usage / usage.sum())
-    many = learned(small(), n_batches=200, batch_size=20)  # of 100 batches not all are noted
-    half = learned(small(), n_batches=100, batch_size=20)
-    usage = many.learner_.state_.usage.total - half.learner_.state_.usage.total
-    assert_allclose(many.recent_importance_, usage / usage.sum())
-    assert len(many._totals) <= 64
+def test_what_long_gone_atoms_were_used_for_fades():
+    model, weights = learned(small(), n_batches=1), [1.0]
+    used = [model.learner_.state_.usage.newest]
+    for _ in range(11):
+        learner = model.partial_fit(small()).learner_
+        used.append(learner.state_.usage.newest)
+        weights = [w * (1 - learner.clock_.weight) for w in weights] + [learner.clock_.weight]
+    expected = np.array(weights) @ used  # batches of one size
+    assert_allclose(model.importance_, expected / expected.sum())
+    assert max(weights[:6]) < 0.01
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def networks(model, matrices):
 
 def network(model, graph):
     yield "components", model.components_
-    yield "recent_importance", model.recent_importance_
+    yield "importance", model.importance_
     yield "position", model.position_
     yield "n_steps", model.n_steps_
     yield "rebuilt", model.reconstruct(graph, n_steps=300).matrix.toarray()

@@ -70,7 +70,7 @@ PICTURES = {
 def test_a_number_in_a_picture_is_the_place_in_components(name):
     make, draw = PICTURES[name]
     model = make()
-    shares = getattr(model, "recent_importance_", model.importance_)
+    shares = model.importance_
     texts = [text for axes in draw(model).axes for text in (axes.get_title(), axes.get_ylabel())]
     found = [re.match(r"(?:atom |topic )?(\d+): ([\d.]+) %", text) for text in texts]
     told = {int(each[1]): float(each[2]) for each in found if each}

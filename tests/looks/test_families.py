@@ -31,7 +31,7 @@ def model():
     path = Motif.of(f"path:{k}")
     atoms = np.maximum(np.array(atoms), path.adjacency() + path.adjacency().T)
     shares = np.array([0.1, 0.2, 0.1, 0.05, 0.05, 0.2, 0.1, 0.2])
-    return SimpleNamespace(components_=atoms, motif_=path, recent_importance_=shares)
+    return SimpleNamespace(components_=atoms, motif_=path, importance_=shares)
 
 
 def test_stars_are_one_family_and_blocks_of_a_size_another():
@@ -53,7 +53,6 @@ def test_families_stand_in_pictures_and_reports():
     [section] = family_sections(model())
     assert section.facts["family A"] == "5 atoms, share 50%, at 0, 4, 9, 15, 20"
     network = model()
-    network.importance_ = network.recent_importance_
     rows = NetworkLook().table(SimpleNamespace(model=network)).rows
     assert [row[-1].partition(":")[0] for row in rows if row[0] in (1, 5)] == ["A at 4", "B at 2-9"]
     figure = plots.network_atoms(model())

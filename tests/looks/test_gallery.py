@@ -47,7 +47,7 @@ def of(name):
 @functools.cache
 def learned():
     history = History()
-    model = OnlineNMF(6, batch_size=20, n_epochs=25, random_state=0).set_callbacks(history)
+    model = OnlineNMF(6, batch_size=20, n_epochs=10, random_state=0).set_callbacks(history)
     patches = np.lib.stride_tricks.sliding_window_view(PICTURE, (4, 4)).reshape(-1, 16)
     return model.fit(patches), history, patches
 

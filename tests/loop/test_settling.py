@@ -10,7 +10,13 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from atomstream import NotConvergedWarning, OnlineDictionaryLearning, OnlineNMF
+from atomstream import (
+    BatchNMF,
+    NotConvergedWarning,
+    OnlineCPDictionary,
+    OnlineDictionaryLearning,
+    OnlineNMF,
+)
 from atomstream.loop import settling
 
 
@@ -214,3 +220,42 @@ def test_settling_needs_a_model_and_leaves_it_where_rows_are_wrong():
         model.settle(np.where(X > 0.9, np.nan, X))
     assert_array_equal(model.components_, before)
     assert model.objective(X) > model.settle(X).objective(X)
+
+
+def noisy_powers(seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.gamma(0.5, size=(300, 5)) @ rng.gamma(0.3, size=(5, 40)) + 1e-3) * rng.gamma(
+        1.0, size=(300, 40)
+    ) + 1e-6
+
+
+MORE = {
+    "squared": (OnlineNMF, {}, lambda: load_digits().data[:400] / 16),
+    "kl": (OnlineNMF, {"loss": "kl"}, lambda: load_digits().data[:400] / 16),
+    "is": (OnlineNMF, {"loss": "is"}, noisy_powers),
+    "signed": (OnlineDictionaryLearning, {"alpha": 0.05}, mixed),
+    "tensors": (OnlineCPDictionary, {}, lambda: mixed(d=24).reshape(150, 4, 6)),
+    "data sets": (BatchNMF, {"n_shared": 3, "n_own": 1}, lambda: mixed()),
+}
+
+
+@pytest.mark.parametrize("case", MORE)
+def test_more_passes_do_not_end_worse(case, room):
+    kind, params, make = MORE[case]
+    X, ratios = make(), []
+    known = params if kind is BatchNMF else {"n_components": 5} | params
+    data = {"batch": np.arange(len(X)) % 2} if kind is BatchNMF else {}
+    for seed in range(3):
+        default = kind(**known, random_state=seed).fit(X, **data)
+        more = kind(**known, n_epochs=40, random_state=seed).fit(X, **data)
+        ratios.append(more.objective(X) / default.objective(X))
+    room.ratio(max(ratios), at_most=1.05)
+    room.ratio(np.exp(np.log(ratios).mean()), at_most=1.02)
+
+
+def test_rounds_follow_more_than_ten_passes():
+    X = mixed()
+    ten, eleven = (OnlineNMF(4, n_epochs=n, random_state=0).fit(X) for n in (10, 11))
+    assert (ten.n_iter_, ten.n_steps_, eleven.n_steps_) == (10, 10, 11)
+    assert eleven.n_iter_ > 11
+    assert eleven.objective(X) < ten.objective(X)

@@ -57,9 +57,7 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
         weight = clock.tick(delta.mass)
         shares = [s * (1 - weight) for s in shares] + [weight]
         history.append((batch, codes.values))
-        state.memory.absorb(delta, weight)
-        energy = state.memory.atom_energy(state.dictionary)
-        state.usage.absorb(delta, energy, state.dictionary.gram())
+        state.absorb(delta, weight)
         chosen.updater.update(state, chosen.objective, clock, None)
     gram = sum(
         s * (h.T * b.weights) @ h / b.mass for s, (b, h) in zip(shares, history, strict=True)
@@ -67,10 +65,12 @@ def test_memory_is_the_explicit_weighted_sum(schedule):
     cross = sum(
         s * (h.T * b.weights) @ b.X / b.mass for s, (b, h) in zip(shares, history, strict=True)
     )
-    usage = sum((b.weights[:, None] * np.abs(h)).sum(axis=0) for b, h in history)
+    usage = sum(
+        s * (b.weights @ np.abs(h)) / b.mass for s, (b, h) in zip(shares, history, strict=True)
+    )
     assert_allclose(state.memory.gram, gram, atol=1e-13)
     assert_allclose(state.memory.cross, cross, atol=1e-13)
-    assert_allclose(state.usage.total, usage, rtol=1e-12)
+    assert_allclose(state.usage.mean, usage, rtol=1e-12)
     surrogate = sum(
         s * (b.weights @ chosen.objective.values(b, h, state.dictionary)) / b.mass
         for s, (b, h) in zip(shares, history, strict=True)

@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
 from atomstream.coders import Auto
-from atomstream.exceptions import IncompatiblePartsError
+from atomstream.exceptions import DataWarning, IncompatiblePartsError
 from atomstream.losses import Beta
 
 MODELS = {
@@ -341,3 +341,25 @@ def test_one_weight_for_all_entries_gives_the_bits_of_none(loss):
     plain = OnlineNMF(3, **settings).fit(X)
     alike = OnlineNMF(3, **settings).fit(X, entry_weight=np.ones_like(X))
     assert_array_equal(alike.components_, plain.components_)
+
+
+def test_a_stream_of_weighted_entries_is_told_of_too_few_first_rows():
+    rng = np.random.default_rng(0)
+    rows, weights = rng.random((120, 8)), rng.random((120, 8)) + 0.1
+    few = "The first batch has 59 rows for 3 atoms.*give 60 rows or more at first"
+    with pytest.warns(DataWarning, match=few) as told:
+        model = OnlineNMF(3, random_state=0).partial_fit(rows[:59], entry_weight=weights[:59])
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    model.partial_fit(rows[:5], entry_weight=weights[:5])  # once
+    OnlineNMF(3, random_state=0).partial_fit(rows[:60], entry_weight=weights[:60])
+    # Rows that weigh nothing do not count; and where entries weigh alike nothing is wrong.
+    weights[:3] = 0
+    with pytest.warns(DataWarning, match="has 57 rows for 3 atoms"):
+        OnlineNMF(3, random_state=0).partial_fit(rows[:60], entry_weight=weights[:60])
+    OnlineNMF(3, random_state=0).partial_fit(rows[:5], entry_weight=np.ones((5, 8)))
+    OnlineNMF(3, random_state=0).partial_fit(rows[:5])
+    known = OnlineNMF.from_components(rows[:3], random_state=0)
+    known.partial_fit(rows[:5], entry_weight=rng.random((5, 8)))
+    # `fit` has all rows.
+    OnlineNMF(3, n_epochs=2, random_state=0).fit(rows[:10], entry_weight=rng.random((10, 8)))

@@ -51,7 +51,7 @@ def test_a_run_holds_what_the_class_learns(folder):
     )
     again = atomstream.load(folder / "run")
     assert_array_equal(again.components_, model.components_)
-    assert_array_equal(again.recent_importance_, model.recent_importance_)
+    assert_array_equal(again.importance_, model.importance_)
 
 
 @pytest.mark.parametrize("ending", ["graphml", "gml", "npz"])
@@ -328,7 +328,7 @@ def test_a_report_without_its_network_still_shows_the_atoms(folder, tmp_path):
 def test_pictures_draw_their_data(folder):
     record = open_record(folder / "run")
     patches, shares = plots.network_atoms_data(record.model)
-    order = np.argsort(-record.model.recent_importance_, kind="stable")
+    order = np.argsort(-record.model.importance_, kind="stable")
     assert_allclose(
         patches[0], record.model.components_[order[0]] / record.model.components_[order[0]].max()
     )

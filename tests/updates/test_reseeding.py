@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from atomstream import OnlineNMF
-from atomstream.memory import Delta, Usage
+from atomstream.memory import Usage
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 
@@ -30,17 +30,13 @@ def test_few_rows_in_the_same_order_again_and_again_are_learned(loss, init, seed
     room.error(np.linalg.norm(rest), at_most=1e-6)
 
 
-def delta(n):
-    return Delta(usage=np.ones(n), objective=1.0, mass=1.0)
-
-
 def test_an_atom_that_repeats_a_stronger_one_is_idle():
     angles = np.array([0.3, 0.3 + 1e-5, 1.0, 0.3])
     atoms = np.column_stack([np.cos(angles), np.sin(angles)]) * [[1.0], [3.0], [1.0], [2.0]]
     usage = Usage(4)
-    usage.absorb(delta(4), np.array([1.0, 2.0, 1.0, 2.0]), atoms @ atoms.T)
+    usage.age(1.0, np.array([1.0, 2.0, 1.0, 2.0]), atoms @ atoms.T)
     assert_array_equal(usage.idle, [1, 0, 0, 1])  # of equal ones the first stays
-    usage.absorb(delta(4), np.array([1.0, 2.0, 1e-9, 3.0]), atoms @ atoms.T)
+    usage.age(1.0, np.array([1.0, 2.0, 1e-9, 3.0]), atoms @ atoms.T)
     assert_array_equal(usage.idle, [2, 1, 1, 0])
 
 
@@ -53,7 +49,7 @@ def test_an_atom_nearly_parallel_to_a_stronger_one_is_idle_if_little_is_lost():
     lost = np.sin(0.01) ** 2
     for spare, idle in [(0.0, 0), (0.9 * lost, 0), (1.1 * lost, 1), (1e3 * lost, 1)]:
         usage = Usage(4)
-        usage.absorb(delta(4), energy, atoms @ atoms.T, spare)
+        usage.age(1.0, energy, atoms @ atoms.T, spare)
         assert_array_equal(usage.idle, [idle, 0, 0, 0])  # a cosine of .9992 is near, .9988 is not
 
 
@@ -91,10 +87,10 @@ def test_a_start_outside_its_set_is_as_good_as_one_inside(kind, room):
 def test_opposite_atoms_and_atoms_of_zeros_repeat_nothing():
     atoms = np.array([[1.0, 2.0], [-1.0, -2.0], [0.0, 0.0], [0.0, 0.0]])
     usage = Usage(4)
-    usage.absorb(delta(4), np.ones(4), atoms @ atoms.T)
+    usage.age(1.0, np.ones(4), atoms @ atoms.T)
     assert_array_equal(usage.idle, 0)
     atoms[1] = 2 * atoms[0]
-    usage.absorb(delta(4), np.ones(4), atoms @ atoms.T)
+    usage.age(1.0, np.ones(4), atoms @ atoms.T)
     assert_array_equal(usage.idle, [0, 1, 0, 0])
 
 

@@ -38,8 +38,8 @@ def test_the_bound_has_the_slope_of_the_volume_where_it_touches():
 def test_law_2_a_sweep_never_raises_the_surrogate(volume, weighted):
     X, _ = mixtures(1, n=300)
     rng, learner = np.random.default_rng(0), model(volume)
-    for start in range(0, 300, 30):
-        batch = X[start : start + 30]
+    for start in range(0, 300, 60):
+        batch = X[start : start + 60]
         weights = {"entry_weight": rng.uniform(0.5, 2, batch.shape)} if weighted else {}
         learner.partial_fit(batch, **weights)
         state, updater = learner.state_, learner.algorithm_.updater

@@ -26,7 +26,13 @@ from atomstream.estimators import _validation, registry
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._columns import learn_names
 from atomstream.estimators._estimator import estimator
-from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
+from atomstream.estimators._given import (
+    are_shards,
+    as_stream,
+    check_no_shards,
+    rows_and_weights,
+    warn_of_few_first_rows,
+)
 from atomstream.estimators._settling import Settling
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators.registry import SCHEDULES, ScheduleChoice, resolve, resolve_tolerance
@@ -272,6 +278,10 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         """Return how many passes `fit` makes where their number is not given."""
         return PASSES
 
+    def _settles(self, n_rows: int) -> bool:
+        """Return whether rounds over all rows follow the passes of `fit`: not after few alone."""
+        return self.n_epochs is None or self.n_epochs > self._passes(n_rows)
+
     def _fit(
         self, X: Samples, y: object, sample_weight: ArrayLike | None, ids: ArrayLike | None = None
     ) -> Self:
@@ -286,7 +296,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             self._learn_ridge(rows, known)
             run.clock.horizon = self._mass(rows, weights)
             n_rows = rows.shape[0]
-            to_the_end, n_epochs = self.n_epochs is None, self.n_epochs or self._passes(n_rows)
+            to_the_end, n_epochs = self._settles(n_rows), self.n_epochs or self._passes(n_rows)
             n_batches = -(-n_rows // self.batch_size) * n_epochs
             after = Notifier(self, None if to_the_end else n_batches)
             # The order has a source of its own, so that what else is drawn does not change it.
@@ -294,8 +304,13 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             batches = _validation.cut(rows, known, self.batch_size, n_epochs, order, make)
             stopped = self._learn(batches, after, n_rows)
             run.n_iter = -(-run.clock.n_samples // n_rows)
-            if to_the_end and not stopped and run.has_state:
-                self._settle_all(rows, known, after)
+            if run.has_state:
+                memory = run.state.memory
+                if to_the_end and not stopped:
+                    self._settle_all(rows, known, after)
+                # A round puts another memory in place, and the usage of all rows.
+                if run.state.memory is memory and not after.late:
+                    self._measure_usage(rows, known, make)
             self._warn_of_doubt(rows, known, make)
             after.close()
         return self
@@ -364,7 +379,9 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         if self.algorithm_.objective.loss.trims and isinstance(self.init, str):
             return self._warmed_up(chain([first], batches), n_rows)
         self._start(self._starting_dictionary(first))
-        if first.has_entry_weights and (self.n_epochs or n_rows == np.inf):
+        if first.has_entry_weights and (n_rows == np.inf or not self._settles(int(n_rows))):
+            if n_rows == np.inf:
+                warn_of_few_first_rows(first, self.n_components)
             self._current().learn_first(first, choose=isinstance(self.init, str))
         return [first]
 

@@ -113,7 +113,7 @@ class Notifier:
     model : estimator
         With a `Learner`, and the parameter ``max_time``.
     n_batches : int, optional
-        How many steps there will be at most, where that is known.
+        How many steps are expected, where that is known; of a stream more may come.
     """
 
     def __init__(self, model: Any, n_batches: int | None = None) -> None:
@@ -122,8 +122,10 @@ class Notifier:
         self._model = model
         self._context: Any = None
         if getattr(model, "_skl_callbacks", None):
-            settings = {"max_subtasks": n_batches, "sequential_subtasks": False}
-            self._context = model._init_callback_context(**settings)
+            self._context = model._init_callback_context(max_subtasks=n_batches)
+            # A context keeps every task it has had: on an endless stream that would grow without
+            # bound (law 7).
+            self._context._children_map = _Counted()
             self._context.call_on_fit_task_begin(estimator=model)
 
     def __call__(self, progress: Progress | None) -> bool:
@@ -141,25 +143,38 @@ class Notifier:
         if self._context is not None:
             self._context.call_on_fit_task_end(estimator=self._model)
 
-    def notify(self, X: Any, number: int, attributes: Callable[[], dict[str, Any]] = dict) -> bool:
+    def notify(self, X: Any, attributes: Callable[[], dict[str, Any]] = dict) -> bool:
         """Notify the callbacks of a learned batch; return whether one of them wants to stop."""
         if self._context is None:
             return False
-        task = self._context.subcontext(task_name="batch", task_id=number)
+        # A stream may be longer than it said, which is no reason to fail.
+        if len(self._context._children_map) == self._context.max_subtasks:
+            self._context.max_subtasks = None
+        task = self._context.subcontext(task_name="batch")
         # Scorers are called with X and y only; the target of a dictionary is the data themselves.
         offer = {"estimator": self._model, "X": X, "y": X}
         task.call_on_fit_task_begin(**offer)
-        stop = task.call_on_fit_task_end(**offer, reconstruction_attributes=attributes)
-        # A context keeps every task it has had: on an endless stream that would grow without bound
-        # (law 7).
-        getattr(self._context, "_children_map", {}).clear()
-        return bool(stop)
+        return bool(task.call_on_fit_task_end(**offer, reconstruction_attributes=attributes))
 
     def _follow(self, progress: Progress) -> bool:
         """Notify the callbacks of a step of the learner."""
         model, batch = self._model, progress.batch
         model._progress = progress  # what our own callbacks look at
         X = model._samples(batch.complete(np.array(np.nan, batch.X.dtype)))
-        stop = self.notify(X, model.clock_.step - 1, lambda: {"_learner": copy(model._learner)})
+        stop = self.notify(X, lambda: {"_learner": copy(model._learner)})
         del model._progress
         return stop
+
+
+class _Counted(dict[int, Any]):
+    """The tasks of a context by their numbers: it knows how many there were, and the newest."""
+
+    _n_tasks = 0
+
+    def __setitem__(self, number: int, task: Any) -> None:
+        self.clear()
+        self._n_tasks += 1
+        super().__setitem__(number, task)
+
+    def __len__(self) -> int:
+        return self._n_tasks

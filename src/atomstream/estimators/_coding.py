@@ -351,13 +351,14 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     @property
     def importance_(self) -> NDArray:
-        """Share of each atom in all that codes have put together so far, (n_components,).
+        """Share of each atom in all that codes put together, (n_components,).
 
+        After `fit` that is of the codes at its end. Along a stream the past fades as in the memory.
         Every code counts by its absolute value, by the length that its atom had then, and by the
         weight of its sample. The length is Euclidean; atoms on a simplex all have the same.
         """
         check_is_fitted(self)
-        usage = self.state_.usage.total
+        usage = self.state_.usage.mean
         return usage / max(usage.sum(), np.finfo(float).tiny)
 
     @property

@@ -89,7 +89,8 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
             n_batches = n_epochs * -(-n_rows // self.batch_size)
             begun = time.monotonic()
             stopped = self._learn(self._cut(rows, n_epochs), n_batches)
-            if self.n_epochs is None and n_rows <= MAX_SETTLED_ROWS and not stopped:
+            settles = self.n_epochs is None or n_epochs > self._n_passes(n_rows)
+            if settles and n_rows <= MAX_SETTLED_ROWS and not stopped:
                 deadline = begun + (np.inf if self.max_time is None else self.max_time)
                 rows = rows if sp.issparse(rows) else self._served(rows)
                 with threads(self.n_jobs):
@@ -318,7 +319,7 @@ class ConsensusLearning(CallbackSupportMixin, Estimator):
             if n_made == TIMED and n_batches is not None:
                 left = (n_batches - n_made) * (time.monotonic() - begun) / n_made
                 log.info("About %.0f s are left.", left)
-            stopped = after.notify(step.rows, self.n_steps_ - 1)
+            stopped = after.notify(step.rows)
             if after.late:
                 stopped = True
                 log.info("max_time ends learning after %s.", counted(n_made, "batch", "batches"))

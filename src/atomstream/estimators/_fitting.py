@@ -36,7 +36,7 @@ class Fitting(Coding):
     ) -> Self:
         """Learn from scratch, in ``n_epochs`` passes over batches of ``batch_size`` rows.
 
-        Where ``n_epochs`` is None, ten passes are followed by rounds over all rows at a time, which
+        By default these are ten. Then, and after more, rounds over all rows at a time follow, which
         end where one gains next to nothing (`atomstream.loop.settling.rounds`).
 
         Parameters
@@ -56,8 +56,8 @@ class Fitting(Coding):
         Warns
         -----
         NotConvergedWarning
-            Where ``n_epochs`` is None and the last of 500 rounds still gained; under the squared
-            loss not where it leaves less than a millionth of the energy of the data.
+            Where rounds follow and the last of 500 still gained; under the squared loss not where
+            it leaves less than a millionth of the energy of the data.
         """
         return self._fit(*self._validated(X, y, sample_weight, mask, entry_weight, fresh=True))
 

@@ -43,7 +43,7 @@ class LearnerInside(CallbackSupportMixin, Estimator):
 
     importance_ = view(
         "learner_.importance_",
-        "Share of each atom in the absolute codes of the run times its length, (n_components,).",
+        "Share of each atom in the absolute codes times its length, (n_components,).",
     )
     n_steps_ = view("_n_steps", "Number of steps of the learner.")
 

@@ -44,10 +44,16 @@ class PlainContext:
         self.task_name, self.task_id, self.max_subtasks = task_name, task_id, max_subtasks
         self.sequential_subtasks, self.parent = sequential_subtasks, parent
         self.root_uuid: uuid.UUID = uuid.uuid4() if parent is None else parent.root_uuid
+        self._children_map: dict[int, PlainContext] = {}
 
-    def subcontext(self, task_name: str = "", task_id: int = 0, **settings: Any) -> PlainContext:
-        """Return the context of a task inside this one."""
-        return PlainContext(self._callbacks, task_name, task_id, parent=self, **settings)
+    def subcontext(
+        self, task_name: str = "", task_id: int | None = None, **settings: Any
+    ) -> PlainContext:
+        """Return the context of a task inside this one, by default the next of a sequence."""
+        number = len(self._children_map) if task_id is None else task_id
+        task = PlainContext(self._callbacks, task_name, number, parent=self, **settings)
+        self._children_map[number] = task
+        return task
 
     def call_on_fit_task_begin(self, *, estimator: object, **offered: Any) -> PlainContext:
         """Tell the callbacks that the task begins."""

@@ -17,6 +17,7 @@ from atomstream.problem import Batch
 from atomstream.streams import OnDisk
 
 SETTLING_ROWS = 4096  # rows that are coded at a time in a round
+MAX_USAGE_ROWS = 1024  # evenly spread, that tell how much atoms are used where no round does
 
 
 class Settling(Fitting):
@@ -31,7 +32,6 @@ class Settling(Fitting):
     fixed_components: Any = 0
     _progress: Any  # of the newest step, while callbacks look at it
 
-    @with_callbacks
     def settle(self, X: Samples, sample_weight: ArrayLike | None = None) -> Self:
         """Go on from what was learned, in rounds over all rows, until one gains next to nothing.
 
@@ -165,6 +165,15 @@ class Settling(Fitting):
                 return
         warn_if_unsettled(MAX_ROUNDS, run, [])
 
+    def _measure_usage(
+        self, rows: Any, known: dict[str, NDArray | None], make: Callable[..., Batch]
+    ) -> None:
+        """Let the usage of the atoms be that of codes at the end of a fit that made no rounds."""
+        some = slice(None, None, -(-rows.shape[0] // MAX_USAGE_ROWS))
+        facts = {name: None if part is None else part[some] for name, part in known.items()}
+        self._current().measure_usage(make(rows[some], **facts))
+
+    @with_callbacks
     def _settled(self, X: Samples, sample_weight: ArrayLike | None) -> bool:
         """Go on in rounds over all rows; return whether they came to their end."""
         with Transaction(self):

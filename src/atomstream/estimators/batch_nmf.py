@@ -60,7 +60,7 @@ class BatchNMF(_OnlineMatrixFactorization):
     batch_size : int, default=256
         Rows per step of `fit`.
     n_epochs : int, optional
-        Passes of `fit`; by default ten, and then rounds over all rows, as in `OnlineNMF`.
+        Passes of `fit`; by default ten, and rounds over all rows, as in `OnlineNMF`.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass: an atom of one data set learns
         only while rows of that set come.

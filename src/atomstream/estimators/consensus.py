@@ -78,10 +78,10 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     batch_size : int, default=512
         Rows per step of `fit`.
     n_epochs : int, optional
-        Passes of `fit`; by default as many as make 50,000 rows, at most 10, after which replicates
-        of up to 5,000 rows make as many rounds over all of their rows as they need (of a bootstrap
-        three). Starts alone under the squared loss, which have more of the rows, take 30,000 in
-        place of 50,000, and 10,000 where such rounds follow.
+        Passes of `fit`; by default as many as make 50,000 rows, at most 10. After these, and after
+        more, replicates of up to 5,000 rows make as many rounds over all of their rows as they need
+        (of a bootstrap three). Starts alone under the squared loss, which have more of the rows,
+        take 30,000 in place of 50,000, and 10,000 where such rounds follow.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     n_jobs : int, optional

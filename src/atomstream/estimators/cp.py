@@ -81,9 +81,9 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     batch_size : int, default=64
         Tensors per step of `fit`.
     n_epochs : int, optional
-        Passes of `fit` over the data. None: ten, then rounds over all samples at a time, until one
-        gains next to nothing. Where columns of the loadings are nearly parallel, passes alone end
-        well above that.
+        Passes of `fit` over the data, by default ten. By default, and after more than ten, rounds
+        over all samples at a time follow, until one gains next to nothing. Where columns of the
+        loadings are nearly parallel, passes alone end well above that.
     shuffle : bool, default=True
         As in `OnlineNMF`.
     n_jobs, max_time : int and float, optional

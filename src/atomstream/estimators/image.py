@@ -66,7 +66,8 @@ class ImageDictionary(PatchLearning):
     components_ : ndarray of shape (n_components, patch_size, patch_size[, n_channels])
         The atoms.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the absolute codes of the run, times its length.
+        Share of each atom in the absolute codes, times its length; those of long ago have faded,
+        as in the memory.
     learner_ : OnlineDictionaryLearning or OnlineNMF
         Codes patches as rows of patch_size * patch_size * n_channels entries, channels last.
     patch_shape_ : tuple of int

@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import check_count, counted
-from atomstream.base.fields import array, count, part
+from atomstream.base.fields import array, part
 from atomstream.cluster.rounds import Rounds
 from atomstream.domains.networks import Motif, Network
 from atomstream.domains.networks.edge_means import distinct
@@ -32,7 +31,6 @@ from atomstream.samplers.base import patches_of
 
 # Of the pairs that the motif leaves free, from which on atoms are single edges.
 MAX_ATOM_SHARE = 1 / 3
-NOTED = 64  # steps at which the usage of the atoms is kept
 
 
 class NetworkDictionary(NetworkReconstruction):
@@ -74,10 +72,8 @@ class NetworkDictionary(NetworkReconstruction):
     components_ : ndarray of shape (n_components, k, k)
         The atoms; entry (a, b) weighs the edge from node a of the motif to node b.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the codes of the run, times its length.
-    recent_importance_ : ndarray of shape (n_components,)
-        The same over the last half of the batches (over a little more where they are many): without
-        the search of the beginning.
+        Share of each atom in the codes, times its length; those of long ago have faded, as in the
+        memory.
     learner_ : OnlineNMF
         Codes patches of shape (n, k * k) with the dictionary, and scores them.
     motif_ : Motif
@@ -114,7 +110,7 @@ class NetworkDictionary(NetworkReconstruction):
     PARAMETERS: ClassVar = _parameters.NETWORK
     LEARNED = (
         *(LEARNER, part("motif_", Motif), array("position_", "p", np.int64, optional=True)),
-        *(part("_rng", np.random.Generator), array("_totals", "n r"), count("_spacing", 1)),
+        part("_rng", np.random.Generator),
     )
     _LEARNER: ClassVar[type] = OnlineNMF
 
@@ -168,7 +164,6 @@ class NetworkDictionary(NetworkReconstruction):
             )
         self._begin()
         self._check_networks(networks)
-        self._note_usage()
         seed, known = int(self._rng.integers(2**63)), (self.motif_, self.chain, self.thin)
         owners = enumerate(islice(cycle(networks), self.n_batches))
         chains = [ChainShard(one, *known, (seed, n), self.batch_size) for n, one in owners]
@@ -252,7 +247,6 @@ class NetworkDictionary(NetworkReconstruction):
         seed = int(self._rng.integers(2**63))
         self.learner_ = self._LEARNER(self.n_components, random_state=seed)
         self.position_ = None
-        self._totals, self._spacing = np.empty((0, self.n_components)), 1
 
     def _chains(self, networks: list[Network]) -> Chains:
         return Chains([resolve_chain(self.chain)(one, self.motif_) for one in networks])
@@ -265,7 +259,6 @@ class NetworkDictionary(NetworkReconstruction):
             rng = deepcopy(self._rng)
             self.position_, self._rng = chains.init(rng), rng
         for _ in range(n_batches):
-            self._note_usage()
             rng, n_steps = deepcopy(self._rng), self._n_steps
             patches, owners, position = chains.run(rng, self.position_, self.batch_size, self.thin)
             try:
@@ -283,34 +276,13 @@ class NetworkDictionary(NetworkReconstruction):
         patches, places = distinct(patches_of(network, states))
         weights = np.bincount(places, weights)
         for _ in range(n_batches):
-            self._note_usage()
             yield patches, weights
-
-    def _note_usage(self) -> None:
-        """Keep how atoms were used so far at some steps, evenly spaced and at most 64."""
-        if len(self._totals) * self._spacing == self._n_steps:
-            usage = (
-                self.learner_.state_.usage.total if self._n_steps else np.zeros(self.n_components)
-            )
-            self._totals = np.concatenate([self._totals, usage[None]])
-            # Every second one goes, so that any length of a stream has its halves.
-            if len(self._totals) == NOTED:
-                self._totals, self._spacing = self._totals[::2], 2 * self._spacing
 
     # -- what was learned
 
     @property
     def _atom_shape(self) -> tuple[int, ...]:
         return self.motif_.size, self.motif_.size
-
-    @property
-    def recent_importance_(self) -> NDArray:
-        """As `importance_`, of the last half of the batches, (n_components,)."""
-        check_is_fitted(self)
-        # Sums since then are the last half of the batches, to within the spacing.
-        half = self._totals[min(self._n_steps // 2 // self._spacing, len(self._totals) - 1)]
-        usage = self.learner_.state_.usage.total - half
-        return usage / max(usage.sum(), np.finfo(float).tiny)
 
     # -- checks
 

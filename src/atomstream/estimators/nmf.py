@@ -98,9 +98,10 @@ class OnlineNMF(_OnlineMatrixFactorization):
     n_epochs : int, optional
         Passes of `fit` over the data; 1 is the online algorithm on a stream that comes once. By
         default ten passes, and then rounds over all rows at a time until one gains next to nothing:
-        the end is near that of batch methods, below or above (docs/choosing.md). For updates
-        that promise no descent, ten passes alone; under robust losses rounds follow where they
-        predict hidden features better.
+        the end is near that of batch methods, below or above (docs/choosing.md). Such rounds follow
+        more than ten passes too, so that more passes do not end worse; ten or fewer are all that is
+        made. No rounds follow for updates that promise no descent; under robust losses they do
+        where they predict hidden features better.
     shuffle : bool, default=True
         Whether `fit` draws a new order of the rows for each pass.
     n_jobs : int, optional
@@ -116,7 +117,9 @@ class OnlineNMF(_OnlineMatrixFactorization):
     scaling_ : Scaling
         The scale: ``apply`` rows, ``undo`` them, and the ``divisor`` of each column.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the sum of \|code\| over the run.
+        Share of each atom in the absolute codes, times its length: after `fit` in those at its end
+        (where no rounds follow the passes, of 1,024 rows); along a stream the past fades, as in the
+        memory.
     memory_ : Aggregates, Majorants or Subgradient
         What is kept of the stream: for the squared loss ``gram`` and ``cross``, the averages A and
         B of the papers; for other losses sums of majorisers, under "spsg" the newest subgradient

@@ -254,14 +254,14 @@ def online_parafac(
     fraction : float, default=0.2
         Share of the slices in a batch, in (0, 1].
     n_epochs : int, optional
-        Passes over the slices; None is ten.
+        Passes over the slices, by default ten.
     n_polish : int, None or "auto", default="auto"
         Full block sweeps at the end, each of which reads the tensor once: all slices are coded
         exactly, then the loadings minimise the error for these codes, as alternating least squares
         does. None goes on until a sweep gains less than 1e-5 of the squared error (500 sweeps at
         most). "auto" is None for an array or a sparse array in memory, and 0 for what is read from
-        a file and where ``n_epochs`` is given. Sparse tensors, and arrays in memory with less than
-        an eighth of entries that are not 0, are read once for all sweeps, and then only these
+        a file and where ``n_epochs`` is ten or less. Sparse tensors, and arrays in memory with less
+        than an eighth of entries that are not 0, are read once for all sweeps, and then only these
         entries count.
     callbacks : iterable of callback, default=()
         As for `OnlineCPDictionary.set_callbacks`.
@@ -304,7 +304,8 @@ def online_parafac(
     slices = Slices(X, mode, max(1, round(fraction * shape[mode])))
     n_sweeps: Any = n_polish
     if n_polish == "auto":
-        n_sweeps = None if n_epochs is None and slices.in_memory else 0
+        settles = n_epochs is None or n_epochs > N_PASSES
+        n_sweeps = None if settles and slices.in_memory else 0
     model = OnlineCPDictionary(rank, random_state=rng, **params)
     model.set_callbacks(*callbacks)
     deadline = np.inf if model.max_time is None else time.monotonic() + model.max_time

@@ -94,7 +94,8 @@ class SeriesDictionary(SeriesForecast):
         ``offset`` and ``scale`` of each series, (n_series,); NaN before its first window, 0 and 1
         without centring.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the codes times its length, initialisation included.
+        Share of each atom in the codes times its length; those of long ago have faded, as in the
+        memory.
     initial_atoms_ : ndarray of shape (n_components, window, n_series), or None
         The atoms before the online phase.
     one_step_ : array or frame of shape (at most memory, n_series)

@@ -72,7 +72,7 @@ class SupervisedNetworkDictionary(NetworkDictionary):
     intercept_ : ndarray of shape (n_outputs,)
     learner_ : SupervisedDictionary
         Codes patches of shape (n, k * k) and predicts the class of each one.
-    importance_, recent_importance_, motif_, position_, n_steps_
+    importance_, motif_, position_, n_steps_
         As of `NetworkDictionary`.
 
     Raises

@@ -30,6 +30,11 @@ N_WORDS = 10  # of a topic, whose coherence is looked at
 N_HALVES = 4  # of the documents, that topics begin from besides all of them
 
 
+def settles(n_epochs: int | None) -> bool:
+    """Return whether rounds over all documents follow so many passes."""
+    return n_epochs is None or n_epochs > PASSES
+
+
 def _coherence(counts: sp.csr_array, learner: OnlineNMF) -> float:
     """Return the mean coherence of topics; those whose words the documents lack count as worst."""
     words = np.argsort(-learner.components_, axis=1)[:, :N_WORDS]
@@ -77,9 +82,10 @@ class TopicModel(TopicMerging):
     batch_size : int, default=256
         Documents per step of `fit` and `fit_stream`.
     n_epochs : int or None, default=None
-        Passes of `fit` over the documents, each in a new random order. None means ten, and then
-        rounds over all documents at a time until one gains next to nothing; of these topics and
-        those that rounds from five other starts lead to, `fit` takes the most coherent ones.
+        Passes of `fit` over the documents, each in a new random order; by default, and after more
+        than ten, rounds over all documents at a time follow until one gains next to nothing. Of
+        these topics and those that rounds from five other starts lead to, `fit` takes the most
+        coherent ones.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes.
     random_state : int, Generator, RandomState or None, default=None
@@ -257,7 +263,7 @@ class TopicModel(TopicMerging):
         return self
 
     def settle_counts(self, counts: sp.csr_array) -> Self:
-        """Make the rounds over counted documents that follow all passes where ``n_epochs`` is None.
+        """Make the rounds over counted documents that follow all passes, as ``n_epochs`` says.
 
         A callback may end them; the model stays as the passes left it then.
 
@@ -267,8 +273,8 @@ class TopicModel(TopicMerging):
             Those of `fit_counts`.
         """
         counts = checked_numbers(counts, "counts")
-        n_steps = PASSES * -(-counts.shape[0] // self.batch_size)
-        if self.n_epochs is not None or self._n_steps != n_steps or vars(self).get("settled_"):
+        n_steps = (self.n_epochs or PASSES) * -(-counts.shape[0] // self.batch_size)
+        if not settles(self.n_epochs) or self._n_steps != n_steps or vars(self).get("settled_"):
             return self
         # A twin, so that a model that is saved meanwhile is whole, and a resumed one makes the same
         # rounds.
@@ -301,9 +307,6 @@ class TopicModel(TopicMerging):
                 best, found = coherence, other
         if found is not None:
             learner._learner.state = found.state_
-            # Of all documents: the run of those topics was one step.
-            codes = np.asarray(found.transform(counts), np.float64)
-            learner.state_.usage.total = codes.sum(axis=0)
         return learner
 
     def _start(self) -> None:

@@ -73,7 +73,8 @@ class VideoDictionary(VideoCoding):
     n_frames)
         The atoms.
     importance_ : ndarray of shape (n_components,)
-        Share of each atom in the absolute codes of the run, times its length.
+        Share of each atom in the absolute codes, times its length; those of long ago have faded,
+        as in the memory.
     snapshots_ : ndarray of shape (n_snapshots, n_components, height, width[, n_channels])
         The atoms at chosen times, as far as these have come.
     snapshot_times_ : ndarray of int of shape (n_snapshots,)

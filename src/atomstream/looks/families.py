@@ -53,7 +53,7 @@ def families(model: Any) -> list[Family]:
     groups: list[list[int]] = []
     # From the most important on: it leads its family, and others are compared with it alone, so
     # that families do not drift.
-    for atom in np.argsort(-model.recent_importance_, kind="stable").tolist():
+    for atom in np.argsort(-model.importance_, kind="stable").tolist():
         for group in groups:
             leader = marks[group[0]]
             if all(_cosine(*pair) >= MIN_COSINE for pair in zip(leader, marks[atom], strict=True)):
@@ -63,7 +63,7 @@ def families(model: Any) -> list[Family]:
             groups.append([atom])
 
     def share(group: list[int]) -> float:
-        return float(model.recent_importance_[group].sum())
+        return float(model.importance_[group].sum())
 
     groups.sort(key=share, reverse=True)
     places = [tuple(_place(beyond[atom]) for atom in group) for group in groups]

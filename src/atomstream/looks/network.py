@@ -16,7 +16,17 @@ from atomstream.domains.networks import Network, Reconstruction
 from atomstream.exceptions import InputError
 from atomstream.io import InputFile, check_out, existing, naming_source, whole_file, write_table
 from atomstream.looks import FileCoder, Look, Record, Table, report
-from atomstream.looks.canvas import ERROR, HEAD, TEXT, Figure, cells, empty, heading, ordered
+from atomstream.looks.canvas import (
+    ERROR,
+    HEAD,
+    TEXT,
+    Figure,
+    cells,
+    empty,
+    heading,
+    most_important,
+    shown,
+)
 from atomstream.looks.cards import Picture
 from atomstream.looks.families import draw_graph, family_names, family_sections
 
@@ -66,7 +76,7 @@ class NetworkLook(Look):
         return {} if network is None else _figures(_rebuilt(record, network))
 
     def table(self, record: Record, most: int = 20) -> Table:
-        """Return shares of the code over the run and lately, and the heaviest entries of atoms.
+        """Return shares of the code, and the heaviest entries of atoms.
 
         Entries are pairs of nodes of the motif, numbered from 0, other than the motif's own edges.
         """
@@ -77,7 +87,7 @@ class NetworkLook(Look):
         # Of atoms that are symmetric one of two entries says both.
         listed = np.triu(~(motif | motif.T)) if symmetric else ~motif
         rows, names = [], family_names(model)
-        for atom in np.argsort(-model.recent_importance_, kind="stable")[:most].tolist():
+        for atom in most_important(model, most).tolist():
             patch = model.components_[atom]
             beyond = np.where(listed, patch, 0)
             heaviest = max(float(patch.max()), 1e-12)
@@ -88,10 +98,10 @@ class NetworkLook(Look):
                 for a, b in zip(*np.unravel_index(order, patch.shape), strict=True)
                 if beyond[a, b] > 0.01 * heaviest
             )
-            shares = float(model.importance_[atom]), float(model.recent_importance_[atom])
-            rows.append((atom, *shares, ": ".join(filter(None, (names.get(atom), text)))))
-        heads = {"code_share": "share of code", "recent_share": "second half"}
-        return Table("atom", heads | {"features": "heaviest other edges"}, rows)
+            words = ": ".join(filter(None, (names.get(atom), text)))
+            rows.append((atom, float(model.importance_[atom]), words))
+        heads = {"code_share": "share of code", "features": "heaviest other edges"}
+        return Table("atom", heads, rows)
 
     def drawn(self, record: Record, values: NDArray) -> list[Picture]:
         """Return patches as small pictures, dark where they are heavy."""
@@ -103,11 +113,11 @@ class NetworkLook(Look):
         n_atoms = len(record.model.components_)
         return (
             f"{min(MAX_DRAWN, n_atoms)} of {counted(n_atoms, 'atom')}, most important first, with "
-            "the share of each in the codes of the second half of the run. Each atom is shown as "
-            "a patch (dark: heavy) and as a graph of the nodes of the motif, node 0 at the top and "
-            "the others clockwise: the edges of the motif are blue, all others orange. A dark row "
-            "is a hub, a node joined to most others; a dark block is a community. Atoms of "
-            "one letter are the same structure at other places of the motif."
+            "the share of each in the codes of late. Each atom is shown as a patch (dark: heavy) "
+            "and as a graph of the nodes of the motif, node 0 at the top and the others clockwise: "
+            "the edges of the motif are blue, all others orange. A dark row is a hub, a node "
+            "joined to most others; a dark block is a community. Atoms of one letter are the same "
+            "structure at other places of the motif."
         )
 
     def judged(self, record: Record) -> list[report.Section]:
@@ -240,17 +250,9 @@ def network_atoms_data(
 
     Each atom is divided by its largest entry.
     """
-    drawn = _newest(model, n_atoms, order)
+    drawn = shown(model, n_atoms, order)
     largest = model.components_[drawn].max(axis=(1, 2), keepdims=True)
-    shares = model.recent_importance_[drawn]
-    return model.components_[drawn] / np.where(largest > 0, largest, 1), shares
-
-
-def _newest(model: Any, n_atoms: int, order: str) -> NDArray:
-    """Return the numbers of the atoms that matter most of late."""
-    # Of late, because the first half of a chain tells of atoms that are no longer there.
-    most = np.argsort(-model.recent_importance_, kind="stable")[:n_atoms]
-    return ordered(most, lambda: model.components_, order)
+    return model.components_[drawn] / np.where(largest > 0, largest, 1), model.importance_[drawn]
 
 
 def network_atoms(
@@ -274,7 +276,7 @@ def network_atoms(
     n_columns = min(n_columns, len(patches))
     grid, figure = cells(-(-len(patches) // n_columns), 2 * n_columns, 1.15, 1.35)
     names = family_names(model)
-    drawn = zip(_newest(model, n_atoms, order), patches, shares, strict=True)
+    drawn = zip(shown(model, n_atoms, order), patches, shares, strict=True)
     for place, (atom, patch, share) in enumerate(drawn):
         row, column = divmod(place, n_columns)
         left, right = grid[row, 2 * column], grid[row, 2 * column + 1]
@@ -342,10 +344,10 @@ def adjacency(
     figure = empty(4.6 * len(matrices) + 0.7, 4.6)
     grid = figure.subplots(1, len(matrices), squeeze=False)[0]
     # Square roots, because otherwise a few heavy blocks would leave all others white.
-    shown = [np.sqrt(np.maximum(matrix, 0)) for matrix in matrices]
+    roots = [np.sqrt(np.maximum(matrix, 0)) for matrix in matrices]
     # The same colours for both; a few very heavy cells do not set the scale.
-    top = max(float(np.quantile(shown[0][shown[0] > 0], 0.98)), 1e-12)
-    for axes, matrix, title in zip(grid, shown, titles, strict=False):
+    top = max(float(np.quantile(roots[0][roots[0] > 0], 0.98)), 1e-12)
+    for axes, matrix, title in zip(grid, roots, titles, strict=False):
         drawn = axes.imshow(matrix, cmap=ERROR, vmin=0, vmax=top, interpolation="nearest")
         axes.set_title(title, fontsize=HEAD)
         axes.set(xticks=[], yticks=[])

@@ -220,7 +220,7 @@ def importance(record: Record, table: Table, note: str = "") -> Section:
     """Return a table of atoms as a section."""
     shares = record.model.importance_
     unused = int((shares == 0).sum())
-    notes = [note] * bool(note) + [f"Atoms that were never used: {unused}."] * bool(unused)
+    notes = [note] * bool(note) + [f"Atoms that no code uses: {unused}."] * bool(unused)
     title = f"The {len(table.rows)} most important of {counted(len(shares), 'atom')}"
     return table_section("importance", title, table, " ".join(notes))
 

@@ -261,7 +261,5 @@ def _taken_in(
     delta = sum(deltas[1:], start=deltas[0])
     n_components, n_features = state.dictionary.shape
     loss = algorithm.objective.loss
-    state.memory = algorithm.statistics.start(n_components, n_features, loss)
-    # Of weight 1: nothing of what earlier codes measured stays.
-    state.memory.absorb(delta, 1.0)
+    state.replace_past(algorithm.statistics.start(n_components, n_features, loss), delta)
     return Progress(*pairs[-1], delta, 0)

@@ -26,13 +26,14 @@ from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
 from atomstream.losses import Entrywise, Loss
 from atomstream.memory.state import State, Usage
-from atomstream.problem import Batch, Clock, observed_span
+from atomstream.problem import Accuracy, Batch, Clock, observed_span
 
 if TYPE_CHECKING:
     from atomstream.loop.merging import SlotResult
 
 log = logging.getLogger(__name__)
 
+NEAR = Accuracy(gap=1e-3)  # of codes whose sums alone count
 FIRST_ROUNDS = 100  # over the first batch of a stream whose entries have weights
 
 # What files hold of a learner.
@@ -234,6 +235,14 @@ class Learner:
             self.rounds.finish(self.state, self.algorithm, clock)
         return bool(self.rounds.settled)
 
+    def measure_usage(self, batch: Batch) -> None:
+        """Let the usage of the atoms be that of the codes of a batch; nothing is learned."""
+        if batch.mass > 0:
+            options = CodingOptions(NEAR)
+            with threads(self.n_jobs):
+                delta = self.algorithm.explain(batch, self.state.dictionary, options)[1]
+            self.state.usage.absorb(delta, 1.0)
+
     def learn_first(self, batch: Batch, *, choose: bool) -> None:
         """Learn the first batch of a stream whose entries have weights; it is no step.
 
@@ -380,7 +389,7 @@ class Learner:
         if "reactive" in vars(self):
             found += [self.reactive, self.reactive.clock]
         if "rounds" in vars(self):
-            found += [self.rounds, self.rounds.memory]
+            found += [self.rounds, self.rounds.memory, self.rounds.usage]
         return tuple(found)
 
     @classmethod
@@ -425,4 +434,5 @@ class Learner:
         if "rounds" in vars(self):
             twin.rounds = copy(self.rounds)
             twin.rounds.memory = copy(self.rounds.memory)
+            twin.rounds.usage = copy(self.rounds.usage)
         return twin

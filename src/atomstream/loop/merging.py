@@ -170,9 +170,10 @@ class _Average:
     def state(self, algorithm: Any) -> State:
         """Return the average."""
         shares = np.array(self._rows, dtype=float) / sum(self._rows)
-        usage = Usage(len(self._usages[0].total))
-        # Rows counted for those of all slots, so the average of what was used is its sum.
-        usage.total = shares @ [each.total for each in self._usages]
+        usage = Usage(len(self._usages[0].mean))
+        usage.mean = shares @ [each.mean for each in self._usages]
+        # Rows counted for those of all slots, so the average of sums is the sum.
+        usage.newest = shares @ [each.newest for each in self._usages]
         # An atom that any slot has used is not idle.
         usage.idle = np.min([each.idle for each in self._usages], axis=0)
         dictionary = algorithm.updater.average_dictionaries(

@@ -95,11 +95,11 @@ def _accuracy(batch: Batch, objective: Objective, clock: Clock) -> Accuracy:
 def absorb(delta: Delta, state: State, clock: Clock) -> None:
     """Take in what samples add, as one step of the clock; the dictionary stays as it is."""
     # The clock ticks first: a schedule that raises leaves the memory as it was.
-    state.memory.absorb(delta, clock.tick(delta.mass))
+    state.absorb(delta, clock.tick(delta.mass))
     # Before the update: energies belong to the atoms that the codes were made with.
     energy = state.memory.atom_energy(state.dictionary)
     spare = state.memory.spare(delta)
-    state.usage.absorb(delta, energy, state.dictionary.gram(), spare)
+    state.usage.age(delta.mass, energy, state.dictionary.gram(), spare)
 
 
 def check_compatible(algorithm: Algorithm) -> None:

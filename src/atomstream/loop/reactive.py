@@ -100,8 +100,7 @@ class Reactive:
         if not self._judge(math.log(losses[0] / mass), math.log(losses[0] / losses[1])):
             return False
         self.n_taken += 1
-        # The usage stays: shares of the atoms are those of the whole run.
-        state.dictionary, state.memory = deepcopy((self.state.dictionary, self.state.memory))
+        vars(state).update(vars(deepcopy(self.state)))
         # As early in a run, so that the next batches move the atoms again.
         clock.mass = min(clock.mass, BATCHES * mass)
         return True

@@ -97,10 +97,8 @@ def rounds(
         codes = [found for found, *_ in explained]
         latest = [item for *_, items in explained for item in items]
         # A new memory in each round: all rows were coded anew, so nothing of it is past.
-        state.memory = algorithm.statistics.start(
-            n_components, n_features, algorithm.objective.loss
-        )
-        state.memory.absorb(delta, 1.0)
+        loss = algorithm.objective.loss
+        state.replace_past(algorithm.statistics.start(n_components, n_features, loss), delta)
         # The sums are there, and the codes are what a round takes long for.
         for _ in range(UPDATES):
             algorithm.updater.update(state, algorithm.objective, clock, latest)

@@ -22,7 +22,7 @@ from atomstream.loop.coordinates import (
 from atomstream.loop.explaining import CodingOptions, measured
 from atomstream.loop.online import Algorithm, Progress
 from atomstream.loop.settling import ACCURACY, FINE_GAIN, MIN_GAIN, UPDATES
-from atomstream.memory.state import State
+from atomstream.memory.state import State, Usage
 from atomstream.problem import Batch, Clock
 from atomstream.updates.majorise import _excess, _raise
 
@@ -53,6 +53,8 @@ class StreamedRounds:
     ----------
     memory : Memory
         What the rows of the round in flight have added up to.
+    usage : Usage
+        How much they use each atom.
     mass, objective : float
         Their mass, and their mean objective.
     slopes, curvatures : ndarray of shape (n_components, n_features) and (n_pairs, n_features)
@@ -70,7 +72,8 @@ class StreamedRounds:
     """
 
     SAVED: ClassVar = (
-        *(part("memory", "value"), number("mass", at_least=0), number("objective")),
+        *(part("memory", "value"), part("usage", Usage)),
+        *(number("mass", at_least=0), number("objective")),
         *(array("slopes", "r d", optional=True), array("curvatures", "p d", optional=True)),
         *(number("lowest"), number("reach", at_least=0), count("n_rounds")),
         *(part("best", "decode", optional=True), part("step", "decode", optional=True)),
@@ -96,6 +99,7 @@ class StreamedRounds:
         n_components, n_features = state.dictionary.shape
         loss = algorithm.objective.loss
         self.memory = algorithm.statistics.start(n_components, n_features, loss)
+        self.usage = Usage(n_components)
         self.mass = self.objective = 0.0
         if self.slopes is not None:
             self.slopes = np.zeros((n_components, n_features))
@@ -112,6 +116,8 @@ class StreamedRounds:
             codes = self._coded(batch, codes, state, share)
             delta = measured(batch, codes, state.dictionary, algorithm)
         self.memory.absorb(delta, share)
+        self.usage.absorb(delta, share)
+        state.usage.newest = delta.usage
         self.mass += delta.mass
         self.objective += share * (delta.objective / delta.mass - self.objective)
         return Progress(batch, codes, delta, 0)
@@ -154,6 +160,7 @@ class StreamedRounds:
             share = FINE_GAIN if algorithm.updater.creeps else share
             self.settled = bool(gain <= share * abs(self.objective))
             self.lowest, self.best, state.memory = self.objective, here, self.memory
+            state.usage.mean = self.usage.mean
             if self.slopes is None:
                 for _ in range(UPDATES):
                     algorithm.updater.update(state, algorithm.objective, clock)

@@ -21,29 +21,38 @@ ALIKE = 1e-3  # and than this, where a batch loses next to nothing without the w
 
 
 class Usage:
-    """Usage of the atoms over the run, whatever the memory forgets.
+    """Usage of the atoms by the samples that the memory stands for.
 
     Attributes
     ----------
-    total : ndarray of shape (n_components,)
-        Sum over the run of absolute codes times the length that the atom had then, times sample
-        weights.
+    mean : ndarray of shape (n_components,)
+        Mean of absolute codes times the length that the atom had then, over the samples by their
+        weights; the past fades as that of the memory does.
+    newest : ndarray of shape (n_components,)
+        The sum of the same over the newest batch, whose samples count by their weights.
     idle : ndarray of shape (n_components,)
         Mass of the samples that came since an atom was last of use.
     """
 
-    SAVED = (array("total", "r"), array("idle", "r"))
+    SAVED = (array("mean", "r"), array("newest", "r"), array("idle", "r"))
 
     def __init__(self, n_components: int) -> None:
-        self.total = np.zeros(n_components)
+        self.mean = np.zeros(n_components)
+        self.newest = np.zeros(n_components)
         self.idle = np.zeros(n_components)
 
-    def absorb(self, delta: Delta, energy: NDArray, gram: NDArray, spare: float = 0.0) -> None:
-        """Count a batch.
+    def absorb(self, delta: Delta, weight: float) -> None:
+        """Move the mean towards a batch's by its weight, as the memory does."""
+        mean = (1 - weight) * self.mean + (weight / delta.mass) * delta.usage
+        vars(self).update(mean=mean, newest=delta.usage)
+
+    def age(self, mass: float, energy: NDArray, gram: NDArray, spare: float = 0.0) -> None:
+        """Count how long atoms have been of no use, after a batch.
 
         Parameters
         ----------
-        delta : Delta
+        mass : float
+            Of the batch.
         energy : ndarray of shape (n_components,)
             Energy of the atoms in the memory, the batch included.
         gram : ndarray of shape (n_components, n_components)
@@ -54,24 +63,25 @@ class Usage:
         """
         used = (energy > UNUSED * energy.max()) & ~_repeats(gram, energy, spare)
         # Counted in mass, so that patience means the same for batches of any size.
-        idle = np.where(used, 0.0, self.idle + delta.mass)
-        vars(self).update(total=self.total + delta.usage, idle=idle)
+        self.idle = np.where(used, 0.0, self.idle + mass)
 
     def forget(self, atoms: NDArray) -> None:
-        """Start the idle time of these atoms anew."""
-        idle = self.idle.copy()
-        idle[atoms] = 0
-        self.idle = idle
+        """Drop what is known of these atoms, and start their idle time anew."""
+        kept = np.ones(len(self.idle))
+        kept[atoms] = 0
+        vars(self).update(mean=self.mean * kept, idle=self.idle * kept)
 
     def join(self, groups: NDArray) -> None:
         """Add up the usage of atoms that become one: idle as long as the last one of use."""
         idle = np.where(groups > 0, self.idle, np.inf).min(axis=1)
-        vars(self).update(total=groups @ self.total, idle=idle)
+        vars(self).update(mean=groups @ self.mean, newest=groups @ self.newest, idle=idle)
 
-    def merge(self, other: Self) -> None:
-        """Add what another part of the stream used."""
+    def merge(self, other: Self, share: float) -> None:
+        """Take in the usage by samples that stand for this share of both masses."""
+        mean = (1 - share) * self.mean + share * other.mean
         # An atom is idle only as long as no part of the stream has used it.
-        vars(self).update(total=self.total + other.total, idle=np.minimum(self.idle, other.idle))
+        idle = np.minimum(self.idle, other.idle)
+        vars(self).update(mean=mean, newest=self.newest + other.newest, idle=idle)
 
 
 def _repeats(gram: NDArray, energy: NDArray, spare: float) -> NDArray:
@@ -122,6 +132,17 @@ class State(Generic[DictionaryT, MemoryT]):
         """Return a state that later steps do not change; costs nothing, for arrays are shared."""
         return State(copy(self.dictionary), copy(self.memory), copy(self.usage))
 
+    def absorb(self, delta: Delta, weight: float) -> None:
+        """Take in what samples add, by their weight; the dictionary stays as it is."""
+        self.memory.absorb(delta, weight)
+        self.usage.absorb(delta, weight)
+
+    def replace_past(self, memory: MemoryT, delta: Delta) -> None:
+        """Put an empty memory in place, and what all rows, coded anew, add to it."""
+        self.memory = memory
+        # Of weight 1: nothing of what earlier codes measured stays.
+        self.absorb(delta, 1.0)
+
     def merge(self, other: State[DictionaryT, MemoryT], clock: Clock, other_clock: Clock) -> None:
         """Take in what another part of the stream left, coded with the same dictionary (law 9).
 
@@ -142,6 +163,6 @@ class State(Generic[DictionaryT, MemoryT]):
             )
         mass = clock.mass + other_clock.mass
         self.memory.merge(other.memory, other_clock.mass / mass)
-        self.usage.merge(other.usage)
+        self.usage.merge(other.usage, other_clock.mass / mass)
         clock.mass, clock.step = mass, clock.step + other_clock.step
         clock.n_samples += other_clock.n_samples

@@ -124,7 +124,7 @@ class RowWise:
             observed = None if batch.mask is None else batch.mask[rows]
             parts.append(self._walk(part, observed, chosen[rows], state, clock))
         # The rows are in the memory already, one after the other: this delta only tells callbacks
-        # and the usage what the batch came to, hence no sums.
+        # what the batch came to, hence no sums.
         h = np.concatenate([codes for codes, _ in parts])
         masses = batch.row_weights
         values = np.concatenate([objective for _, objective in parts])
@@ -139,7 +139,8 @@ class RowWise:
             mass=batch.mass,
         )
         energy = state.memory.atom_energy(state.dictionary)
-        state.usage.absorb(delta, energy, gram)
+        state.usage.newest = delta.usage
+        state.usage.age(batch.mass, energy, gram)
         return Codes(h.astype(batch.X.dtype), np.zeros(len(h))), delta
 
     def explain(self, batch: Batch, dictionary: Any, how: Any) -> Any:
@@ -209,15 +210,16 @@ class RowWise:
         )
         if not (np.isfinite(values).all() and np.isfinite(W).all()):
             raise ValueError("Products of the rows are not finite; rescale the data.")
-        if weights.any():
-            memory.absorb(*self._as_one_batch(X, h, weights, batch.energy))
         places = batch.position + np.arange(n)
         known = NamedRows(batch.X, places, np.asarray(batch.ids), observed)
         hulls.swap(W[:, :N].copy(), source, known, int(n_swaps))
+        if weights.any():
+            lengths = np.sqrt(hulls.gram().diagonal())
+            state.absorb(*self._as_one_batch(X, h, weights, batch.energy, lengths))
         return h, values
 
     def _as_one_batch(
-        self, X: Matrix, h: NDArray, weights: NDArray, energy: NDArray
+        self, X: Matrix, h: NDArray, weights: NDArray, energy: NDArray, lengths: NDArray
     ) -> tuple[GramDelta, float]:
         """Return what the rows add to the memory, each by its last share, and their weight."""
         # After the rows w_1 .. w_n the past counts as prod (1 - w_s), and row t as w_t prod_{s > t}
@@ -230,7 +232,7 @@ class RowWise:
             gram=h.T @ weighted,
             cross=cross,
             constant=float(shares @ (0.5 * energy + self.objective.codes.elastic_net(h))),
-            usage=h.sum(axis=0),
+            usage=np.abs(weighted).sum(axis=0) * lengths,
             objective=0.0,
             mass=whole,
         )

@@ -125,7 +125,7 @@ class Trace:
     def look(self, learner: Any) -> None:
         """Keep what the next batch may change; costs nothing, for arrays are never written into."""
         state = getattr(learner, "state_", None)
-        self._before = None if state is None else (copy(state.dictionary), state.usage.total)
+        self._before = None if state is None else (copy(state.dictionary), state.usage.newest)
 
     def _take(self, learner: Any, before: tuple[Dictionary, NDArray] | None) -> None:
         again = self.detector.correlation
@@ -278,8 +278,7 @@ def _compared(
     # Relative to the atoms, so that curves of different data can be compared.
     size = float(np.linalg.norm(atoms)) or math.nan
     moved = float(np.linalg.norm(atoms - before[0].atoms())) / size
-    # Totals of usage grow along the stream: their difference is the batch.
-    return {"moved": moved, "usage": _shares(now[1] - before[1])}
+    return {"moved": moved, "usage": _shares(now[1])}
 
 
 def _shares(totals: NDArray) -> list[float]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from atomstream.base import counted, of_sum_one
 from atomstream.base.parameters import one_of
 from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting, npmi, typical
-from atomstream.estimators.topics import TopicModel
+from atomstream.estimators.topics import TopicModel, settles
 from atomstream.exceptions import InputError
 from atomstream.io import existing, naming_source, whole_text, write_table
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
@@ -164,7 +164,7 @@ class TextTask(Task):
     @classmethod
     def finished(cls, settings: Any, model: Any, notes: dict[str, Any]) -> bool | None:
         """Return whether all passes, and the rounds after them, are complete."""
-        if settings.epochs is None:
+        if settles(settings.epochs):
             return bool(getattr(model, "settled_", False))
         return bool(notes["position"][0] >= settings.epochs)
 
