@@ -1,10 +1,10 @@
 """No wait without end: dead workers, silent schedulers, and what is said where none is left."""
 
 import threading
-import time
 from concurrent.futures import Future
 
 import pytest
+from guard import GUARD
 from strange import ATOMS, Drawn, Forgetful
 from test_laws_of_rounds import SMALL, bits
 
@@ -69,8 +69,8 @@ def learned(engine=None):
     return model.fit_stream(shards, slots=2, rounds=SMALL, engine=engine)
 
 
-def in_time(function, *arguments, seconds=10):
-    """Return what a function returns or raises, and how long it took, where it ends in time."""
+def in_time(function, *arguments):
+    """Return what a function returns or raises, where it ends."""
     ended = Future()
 
     def work():
@@ -79,17 +79,15 @@ def in_time(function, *arguments, seconds=10):
         except Exception as error:
             ended.set_exception(error)
 
-    began = time.monotonic()
     threading.Thread(target=work, daemon=True).start()
     try:
-        return ended.result(seconds), time.monotonic() - began
+        return ended.result(GUARD)
     except TimeoutError:
         pytest.fail("it does not end")
 
 
 def test_a_worker_that_dies_while_it_prepares_changes_no_bit():
-    model, _ = in_time(learned, Client())
-    assert bits(model) == bits(learned())
+    assert bits(in_time(learned, Client())) == bits(learned())
 
 
 def test_no_worker_left_after_preparing_is_one_sentence():

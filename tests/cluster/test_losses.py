@@ -12,9 +12,7 @@ from atomstream.cluster.gathering import Gathering
 from atomstream.cluster.rounds import Job, RoundsReport, Span
 from atomstream.cluster.worker import Payload
 
-
-class KilledWorker(Exception):
-    """As Dask names it."""
+KilledWorker = type("KilledWorker", (Exception,), {})  # as Dask names it
 
 
 class Mortal(Executor):
