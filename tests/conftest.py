@@ -62,22 +62,25 @@ def _compile_in_turn():
     def compile_once(self, signature):
         name = f"{self.py_func.__module__}.{self.py_func.__qualname__}".encode()
         path = Path(tempfile.gettempdir()) / f"atomstream-{hashlib.sha256(name).hexdigest()}.lock"
-        with global_compiler_lock, path.open("a") as lock:
-            _wait_for(lock)
+        with global_compiler_lock, _waited_for(path):
             return compile_now(self, signature)
 
     Dispatcher.compile = compile_once
 
 
-def _wait_for(lock):
-    """Wait until no other process holds a file."""
-    from atomstream.runs.folder import _lock
+@contextlib.contextmanager
+def _waited_for(path):
+    """Hold a lock as soon as no other process does."""
+    from atomstream.runs.lock import locked
 
-    while True:
-        try:
-            return _lock(lock)
-        except OSError:
-            time.sleep(0.05)
+    with contextlib.ExitStack() as held:
+        while True:
+            try:
+                held.enter_context(locked(path))
+                break
+            except BlockingIOError:
+                time.sleep(0.05)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

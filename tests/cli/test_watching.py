@@ -15,7 +15,7 @@ from rich.console import Console
 
 from atomstream.cli import main, watching
 from atomstream.looks.pages import edited_table
-from atomstream.runs import folder as folder_module
+from atomstream.runs import lock
 from atomstream.runs.folder import RunFolder
 from atomstream.watch.history import Trace
 
@@ -213,11 +213,10 @@ def test_the_watching_of_a_run_that_has_stopped_ends(tmp_path, terminal):
 
 def test_looks_do_not_keep_a_run_from_going_on(tmp_path, monkeypatch):
     folder = RunFolder(tmp_path)
-    with folder.writing():
-        pass
+    (tmp_path / ".lock").touch()  # of a run that was killed
     looking = (tmp_path / ".lock").open("rb")
-    folder_module._lock(looking, "LOCK_SH")
-    monkeypatch.setattr(folder_module.time, "sleep", lambda _: looking.close())
+    lock.lock(looking, "LOCK_SH")
+    monkeypatch.setattr(lock.time, "sleep", lambda _: looking.close())
     with folder.writing():
         assert folder.at_work
     assert not folder.at_work

@@ -1,5 +1,6 @@
 """Shards and executors for tests, which worker processes can import."""
 
+import contextlib
 import os
 import random
 import signal
@@ -10,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from guard import GUARD
 
 from atomstream import OnlineNMF
 from atomstream.cluster import Shards
+from atomstream.runs.lock import is_locked, locked
 
 FEATURES, ATOMS = 12, 3
 
@@ -64,10 +67,36 @@ class Deadly(Drawn):
 
 
 @dataclass(frozen=True)
+class Stuck(Drawn):
+    """Rows that do not come to the first process that reads them, until it is killed."""
+
+    folder: str = ""
+
+    def read(self, first, last):
+        mark = Path(self.folder) / str(self.seed)
+        with contextlib.suppress(FileExistsError):
+            mark.mkdir()
+            hold(mark / str(os.getpid()))
+        yield from super().read(first, last)
+
+
+def hold(path):
+    """Hold a lock until this process is killed."""
+    while True:
+        with contextlib.suppress(BlockingIOError), locked(path):  # somebody may look at it
+            time.sleep(GUARD)
+
+
+def stuck(folder):
+    """Return which processes are stuck."""
+    return {int(path.name) for path in Path(folder).glob("*/*") if is_locked(path)}
+
+
+@dataclass(frozen=True)
 class Slow(Drawn):
     """Rows that do not come."""
 
-    seconds: float = 60.0
+    seconds: float = 2 * GUARD
 
     def read(self, first, last):
         time.sleep(self.seconds)

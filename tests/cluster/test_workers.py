@@ -7,18 +7,19 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_all_start_methods, get_context
+from contextlib import contextmanager, suppress
+from multiprocessing import active_children, get_all_start_methods, get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
-from strange import ATOMS, Deadly, Drawn, Slow, Wide, leave, planted
+from guard import GUARD, until
+from strange import ATOMS, Deadly, Drawn, Slow, Stuck, Wide, leave, planted, stuck
 from test_laws_of_rounds import MODELS, SMALL, bits, fresh
 
 from atomstream import Checkpoint, EngineError, OnlineNMF
-from atomstream.cluster import Engine, Shards, engines, transform_shards
+from atomstream.cluster import Engine, Rounds, Shards, engines, transform_shards
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
@@ -58,7 +59,11 @@ def cluster(server):
     distributed = pytest.importorskip("distributed")
     import dask
 
-    how = {"distributed.worker.multiprocessing-method": server.get_start_method()}
+    how = {
+        "distributed.worker.multiprocessing-method": server.get_start_method(),
+        # A cluster of this kind never replaces a worker that needs longer to start again.
+        "distributed.deploy.lost-worker-timeout": GUARD,
+    }
     with (
         dask.config.set(how),
         distributed.LocalCluster(
@@ -106,6 +111,52 @@ def test_dead_workers_are_replaced_and_change_no_bit(tmp_path, start, request):
     assert bits(model) == bits(here)
 
 
+@contextmanager
+def killed_when_stuck(folder, kill):
+    """Kill workers whenever some are stuck; yield how often that was done."""
+    left, n_kills = threading.Event(), []
+
+    def watch():
+        while not left.wait(0.02):
+            if found := stuck(folder):
+                kill(found)
+                n_kills.append(len(found))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield n_kills
+    finally:
+        left.set()
+        thread.join()
+
+
+def kill(workers):
+    for worker in workers:
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+
+
+def learned_while_workers_are_killed(folder, kill, engine, n):
+    """Learn in one round in which each of so many shards loses the first worker that reads it."""
+    rounds = Rounds(warmup=256, first=300 * n, most=300 * n, batch=64)  # a shard for each slot
+    head = Drawn(n, n_rows=256)
+    shards = Shards([head, *(Stuck(seed, folder=str(folder)) for seed in range(n))])
+    with killed_when_stuck(folder, kill) as n_kills:
+        model = OnlineNMF(ATOMS, random_state=0)
+        model.fit_stream(shards, slots=n, rounds=rounds, engine=engine)
+    assert len(n_kills) >= n / 2  # of two workers
+    assert len(list(folder.iterdir())) == n
+    whole = OnlineNMF(ATOMS, random_state=0)
+    whole.fit_stream(Shards([head, *drawn(n)]), slots=n, rounds=rounds)
+    assert bits(model) == bits(whole)
+
+
+@pytest.mark.usefixtures("_workers_start_soon")
+def test_workers_that_are_killed_again_and_again_change_no_bit(tmp_path):
+    learned_while_workers_are_killed(tmp_path, kill, "processes:2", 6)
+
+
 @pytest.mark.usefixtures("_workers_start_soon")
 def test_a_shard_that_kills_every_worker_is_named_and_learning_goes_on_elsewhere(tmp_path):
     deadly, kept = tmp_path / "marks", Checkpoint(tmp_path / "model.atoms")
@@ -142,12 +193,11 @@ def test_a_worker_of_200_megabytes_learns_and_names_the_shard_that_is_too_large(
 @pytest.mark.usefixtures("_workers_start_soon")
 def test_silence_ends_and_leaves_no_process_behind():
     listed = Shards([*drawn(), Slow(9)])
-    began = time.monotonic()
     with pytest.raises(EngineError, match=r"No result came for 3 seconds, twice; missing.*drawn"):
         OnlineNMF(ATOMS, random_state=0).fit_stream(
             listed, slots=2, rounds=SMALL, engine=Engine("processes:1", round_timeout=3)
         )
-    assert time.monotonic() - began < 45
+    until(lambda: not active_children())
 
 
 @pytest.mark.long
@@ -202,6 +252,20 @@ def test_dask_replaces_a_worker_that_dies(cluster, client, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("which", ["one", pytest.param("all", marks=pytest.mark.long)])
+def test_workers_of_dask_that_are_killed_again_and_again_change_no_bit(
+    cluster, client, tmp_path, which
+):
+    """With all of them everything that was sent to the workers is gone."""
+
+    def workers():  # a nanny gives a worker up that dies while it starts
+        started = [nanny.process for nanny in cluster.workers.values() if nanny.process]
+        return {worker.pid for worker in started if worker.status.name == "running"}
+
+    how = kill if which == "one" else lambda found: kill(found | workers())
+    learned_while_workers_are_killed(tmp_path, how, client, 4)
+
+
 @pytest.mark.long
 def test_dask_replaces_a_worker_that_dies_while_it_prepares(client, tmp_path):
     listed = Shards([Deadly(9, folder=str(tmp_path)), *drawn()])
@@ -222,10 +286,8 @@ def test_dask_without_a_worker_ends_in_a_sentence(tmp_path, monkeypatch):
         distributed.Client(cluster) as client,
     ):
         monkeypatch.setattr(cluster.workers[0], "instantiate", asyncio.Event().wait)  # for ever
-        began = time.monotonic()
         with pytest.raises(EngineError, match=r"gone or has no workers.*drawn\[9\]"):
             model.fit_stream(listed, rounds=SMALL, engine=Engine(client, round_timeout=3))
-        assert time.monotonic() - began < 15
 
 
 @pytest.mark.long

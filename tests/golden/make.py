@@ -137,7 +137,6 @@ def write_runs():
                 main([*begin, *(["--max-time", "0"] if n_steps else [])])
             for _ in range((n_steps or 1) - 1):
                 main(["resume", str(folder), "--max-time", "0"])
-            (folder / ".lock").unlink()
             whole = shutil.copytree(folder, Path(scratch) / "whole")
             main(["resume", str(whole)])
             model = atomstream.load(whole)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
 
@@ -20,8 +27,12 @@ import atomstream
 from atomstream.base import library
 from atomstream.exceptions import DataWarning, EngineError
 
-START_LIMIT = 300.0  # seconds in which the first worker of this machine must have started
-NEW_WORKER = 30.0  # seconds to wait for a worker where a scheduler has none
+log = logging.getLogger(__name__)
+MAX_STARTS = 3  # of an executor whose workers die before they are ready
+START_LIMIT = 600.0  # seconds in which the first worker of this machine must have started
+NEW_WORKER = 600.0  # seconds to wait for a worker where a scheduler has none
+BYTES_PER_TASK = 4 << 20  # that a task of Dask carries
+FORK_CHECK = 5.0  # seconds between looks at who the parent is
 
 
 class Engine:
@@ -82,16 +93,30 @@ class Pool:
         self._start()
 
     def _start(self) -> None:
-        self._executor = self.make()
-        if self.owned:  # workers start before the clock of the first round does
-            try:
-                self._executor.submit(facts).result(START_LIMIT)
-            except TimeoutError:
-                self.close()
-                raise EngineError(f"No worker started within {START_LIMIT:g} seconds.") from None
+        """Make the executor; workers that are started here start before any clock runs."""
+        for _ in range(MAX_STARTS):
+            self._executor = self.make()
+            if not self.owned or self._has_worker():
+                return
+        raise EngineError(f"Workers died while they started, {MAX_STARTS} times in a row.")
 
-    def share(self, value: Any, limit: float) -> Any:
-        """Send a value to all workers once; return what stands for it in `submit`.
+    def _has_worker(self) -> bool:
+        """Wait for the first worker; no worker is left behind where it dies or does not come."""
+        ready = False
+        try:
+            self._executor.submit(facts).result(START_LIMIT)
+            ready = True
+        except BrokenExecutor:
+            log.info("A worker died while it started.")
+        except TimeoutError:
+            raise EngineError(f"No worker started within {START_LIMIT:g} seconds.") from None
+        finally:  # after an interrupt too
+            if not ready:
+                self.close()
+        return ready
+
+    def share(self, value: bytes, limit: float) -> Any:
+        """Send bytes to where workers find them; return what stands for them in `submit`.
 
         Raises
         ------
@@ -100,10 +125,22 @@ class Pool:
         """
         if self.client is None:
             return value
-        # Without a hash each call has a key of its own: bytes sent again lead to no worker that has
-        # died.
-        how = {"broadcast": True, "hash": False, "timeout": min(limit, NEW_WORKER)}
-        return _within(limit, partial(self.client.scatter, value, **how))
+        sent = _within(limit, partial(self._sent, value))
+        failure = _within(min(limit, NEW_WORKER), sent.exception)
+        if failure is not None:
+            raise EngineError(f"Workers die while they take the model in ({failure!s:.200}).")
+        return sent
+
+    def _sent(self, value: bytes) -> Any:
+        """Return bytes as the result of a task, which Dask repeats if the worker with it dies.
+
+        What is scattered is lost with its worker, and a broadcast in which a worker dies never ends
+        and holds up all later ones.
+        """
+        # Each call has a key of its own (pure=False), and no part is so large that Dask warns.
+        submit = partial(self.client.submit, pure=False)
+        starts = range(0, len(value), BYTES_PER_TASK)
+        return submit(b"".join, [submit(bytes, value[at : at + BYTES_PER_TASK]) for at in starts])
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
         """Give a task out."""
@@ -135,7 +172,7 @@ class Pool:
 
     def renew(self) -> bool:
         """Start anew after workers died; return whether that is possible."""
-        if self.client is not None:  # what was scattered is lost with the workers that held it
+        if self.client is not None:  # its scheduler replaces workers
             return bool(self.client.status == "running")
         if self.owned:
             self.close()
@@ -227,8 +264,8 @@ def _pool(engine: Any) -> Pool:
         if kind == "threads":
             return Pool(lambda: ThreadPoolExecutor(count), owned=True)
         # A forked process would inherit the locks of threads that it does not have.
-        spawned = get_context("spawn")
-        return Pool(lambda: ProcessPoolExecutor(count, mp_context=spawned), owned=True)
+        how = {"mp_context": get_context("spawn"), "initializer": end_with_parent}
+        return Pool(lambda: ProcessPoolExecutor(count, **how), owned=True)
     if hasattr(engine, "scatter") and hasattr(engine, "get_executor"):
         # Tasks of one key would be run once: each has a key of its own.
         return Pool(lambda: engine.get_executor(pure=False), client=engine)
@@ -238,6 +275,22 @@ def _pool(engine: Any) -> Pool:
             f"{type(engine).__name__}."
         )
     return Pool(lambda: engine)
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it has ended, even if that was killed."""
+    # A daemon: it must not keep a process alive whose work is done.
+    Thread(target=_follow, args=(parent_process(),), name="atomstream follows", daemon=True).start()
+
+
+def _follow(parent: Any) -> None:
+    """Wait until a process has ended, then end this one in the middle of what it does."""
+    # The system closes a pipe from the parent with it, unless the parent has forked a process that
+    # lives on; then the system still gives this one another parent (not on Windows, without forks).
+    first = os.getppid()
+    while parent.is_alive() and os.getppid() == first:
+        parent.join(FORK_CHECK)
+    os._exit(1)
 
 
 @lru_cache

@@ -1,5 +1,6 @@
 """Gives the tasks of a round out, and gathers one result for each, whatever happens to workers."""
 
+import logging
 import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
@@ -12,11 +13,17 @@ from atomstream.cluster.rounds import Job, RoundsReport
 from atomstream.cluster.worker import Payload, Reading, Slot
 from atomstream.exceptions import EngineError
 
+log = logging.getLogger(__name__)
 Task = Callable[[bytes, Any], Payload]  # pure: of what was sent, and of a job
 AT_ONCE = 256  # jobs given out together
 # Seconds without any result: a slot has 65,536 rows at most, other tasks may go over all shards.
 ROUND_LIMIT, JOB_LIMIT = 3600.0, 86_400.0
-PREPARE_LIMIT = 300.0  # seconds in which workers compile what they need, about a minute's work
+PREPARE_LIMIT = 600.0  # seconds in which workers compile what they need, about a minute's work
+MAX_LOST = 2  # losses in a row, without a result between, that say nothing of a task
+
+
+class _KilledTaskError(Exception):
+    """A scheduler gave up a task because workers died again and again when they had it."""
 
 
 def done(engine: Any, task: Task, sent: bytes, jobs: Sequence[Job]) -> Iterator[Payload]:
@@ -76,37 +83,44 @@ class Gathering:
         """Yield what the task returns for each slot, in their order, as soon as it has come.
 
         A payload that comes twice is the same twice, so only the first is kept. Tasks whose worker
-        died are given out anew, where the engine can be started anew: first all together, then one
-        by one, so that the one that kills its worker is known.
+        died are given out anew, where the engine can be started anew: all together, and after two
+        losses in a row one by one. What a worker took with it when it died says nothing of a task
+        as long as results come; a task that is alone when a third loss in a row comes has lost it.
 
         Raises
         ------
         EngineError
-            Where workers were lost, or silent for twice ``timeout`` seconds.
+            Where the engine is gone, a task loses all workers that are at it, or workers were
+            silent for twice ``timeout`` seconds.
         """
-        for attempt in range(2):
-            self.report.n_repeated += len(self._missing) * attempt
+        at_once = n_missing = len(self.turns)
+        n_lost = 0  # losses since the last result
+        while slots := self._missing[:at_once]:
             try:
-                yield from self._payloads_of(self._missing)
-                return
-            except (BrokenExecutor, CancelledError):
-                _renew(self.pool, self._missing)
-        for slot in self._missing:
-            self.report.n_repeated += 1
-            try:
-                yield from self._payloads_of([slot])
-            except (BrokenExecutor, CancelledError):
-                _renew(self.pool, [slot])
-                raise _killed(slot) from None
+                yield from self._payloads_of(slots)
+            except (BrokenExecutor, CancelledError, _KilledTaskError) as error:
+                found, n_missing = n_missing - len(self._missing), len(self._missing)
+                n_lost = 1 + n_lost * (not found) + MAX_LOST * isinstance(error, _KilledTaskError)
+                if n_lost > MAX_LOST and len(slots) == 1:
+                    raise _killed(slots[0]) from None
+                at_once = 1 if n_lost >= MAX_LOST else at_once
+                _renew(self.pool, self._missing[:at_once])
+                log.info("Workers died; %d tasks are given out once more.", n_missing)
+            self.report.n_repeated += len(self._missing[:at_once])
+        yield from self._next_payloads()
 
     @property
     def _missing(self) -> list[Job]:
         """The slots whose payloads have not come."""
         return [slot for slot in self.turns if slot.key not in self._found]
 
+    def _next_payloads(self) -> Iterator[Payload]:
+        """Yield the payloads whose turn it is."""
+        while self.turns and self.turns[0].key in self._found:
+            yield self._found.pop(self.turns.pop(0).key)
+
     def _payloads_of(self, slots: Sequence[Job]) -> Iterator[Payload]:
-        """Give tasks out, and yield all payloads whose turn it is."""
-        # Sent anew with every attempt: what was shared dies with the workers that held it.
+        """Give tasks out, and yield payloads of all slots in their turn."""
         shared, waiting = _shared(self.pool, self.sent, slots, self.timeout), list(slots)
         pending: dict[Future, Job] = {}
         keys, given_out_again = {slot.key for slot in slots}, False
@@ -118,12 +132,11 @@ class Gathering:
                     slot = waiting.pop(0)
                     pending[self.pool.submit(self.task, shared, slot)] = slot
                 done, _ = wait(pending, self.timeout, FIRST_COMPLETED)
-                for future in done:
+                for future in sorted(done, key=_has_failed):  # results before what ends the attempt
                     payload = _result(future, pending.pop(future))
                     if payload.key in {slot.key for slot in self.turns}:
                         self._found.setdefault(payload.key, payload)  # the first that came
-                while self.turns and self.turns[0].key in self._found:
-                    yield self._found.pop(self.turns.pop(0).key)
+                yield from self._next_payloads()
                 # Any result starts the clock of silence anew.
                 if done:
                     continue
@@ -144,27 +157,23 @@ class Gathering:
 
 
 def _shared(pool: Pool, sent: bytes, slots: Sequence[Job], limit: float) -> Any:
-    def share() -> Any:
-        """Share, and once more where a worker has died meanwhile."""
-        try:
-            return pool.share(sent, limit)
-        except TimeoutError:
-            raise
-        except OSError:  # one of the workers has died while it was sent to: the others are there
-            return pool.share(sent, limit)
-
-    return _answered(share, slots)
+    return _answered(lambda: pool.share(sent, limit), slots)
 
 
 def _answered(ask: Callable[[], Any], slots: Sequence[Job]) -> Any:
     try:
         return ask()
-    except (OSError, RuntimeError, AttributeError) as error:  # Dask's own, and of a closed client
+    # Dask's own, and of a client or scheduler that is closed.
+    except (OSError, RuntimeError, AttributeError, CancelledError) as error:
         raise EngineError(
             f"The engine is gone or has no workers ({type(error).__name__}), next were "
             f"{'; '.join(slot.shards for slot in slots):.500}; the model is as it was after the "
             "last round."
         ) from error
+
+
+def _has_failed(future: Future) -> bool:
+    return future.cancelled() or future.exception() is not None
 
 
 def _result(future: Future, slot: Job) -> Payload:
@@ -173,9 +182,10 @@ def _result(future: Future, slot: Job) -> Payload:
     except MemoryError as error:
         raise _killed(slot, "run out of memory") from error
     except Exception as error:
-        # Dask's word for a task whose workers died several times; it is not imported for that.
+        # Dask's word for a task with which several workers died, though others may have been on
+        # these too; it is not imported for that.
         if type(error).__name__ == "KilledWorker":
-            raise _killed(slot) from error
+            raise _KilledTaskError from error
         raise
     return payload
 
@@ -192,7 +202,7 @@ def _renew(pool: Pool, missing: Sequence[Job]) -> None:
 def prepare(pool: Pool, engine: Engine, sent: bytes, job: Slot) -> None:
     """Let every worker that can be reached say what it is, and compile what it will need.
 
-    Together they have as much time for it as for a result of a round, five minutes at most; what
+    Together they have as much time for it as for a result of a round, ten minutes at most; what
     fails, or is not done by then, is told in the first round.
 
     Raises

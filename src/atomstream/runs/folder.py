@@ -8,22 +8,22 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import atomstream
 from atomstream.base import counted
 from atomstream.exceptions import InputError, ModelFileError, NewerFormatError
 from atomstream.files.codec import SENSELESS, write_model
 from atomstream.io import PART, Input, make_folder, naming_if_full, sync_folder, whole_file
+from atomstream.runs.lock import is_locked, locked
 from atomstream.runs.settings import Settings, kind_of, read_settings, write_settings
 from atomstream.runs.task import Task, as_input_error, read_checkpoint, task_named
 from atomstream.watch import Event, Trace
 
 log = logging.getLogger(__name__)
 
-GLANCE = 0.05  # seconds after which a look at the lock is over
 FORMAT = 1  # of folders
 STEP = re.compile(r"step-(\d+)\.atoms")
 
@@ -279,33 +279,32 @@ class RunFolder:
         """Hold the folder while a run begins; a run that could not learn anything is removed."""
         # Remembered before they are made, so that a failed start leaves no empty folders behind.
         made = [path for path in (self.path, *self.path.parents) if not path.exists()]
-        with self.writing():
-            self.check_free()  # another process may have ended a run here meanwhile
-            try:
-                self.begin(settings, sources)
-                self.log.write("begin", inputs=list(settings.inputs))
-                yield
-            except BaseException:
-                self._forget(made)
-                raise
+        with ExitStack() as undo:
+            undo.callback(_remove_empty, made)  # after the lock, whose file lies there, is free
+            with self.writing():
+                self.check_free()  # another process may have ended a run here meanwhile
+                try:
+                    self.begin(settings, sources)
+                    self.log.write("begin", inputs=list(settings.inputs))
+                    yield
+                except BaseException:
+                    self._forget()
+                    raise
 
     @property
     def has_state(self) -> bool:
         """Whether something that was learned is on disk."""
         return self.model.exists() or bool(self._saved())
 
-    def _forget(self, made: list[Path]) -> None:
-        """Remove a run that has not learned anything, with the folders ``made`` for it."""
+    def _forget(self) -> None:
+        """Remove a run that has not learned anything."""
         if self.has_state:
             return
         # Settings go first, as they came last: half a removal leaves a folder that holds no run.
-        for path in (self._settings, self._inputs, self.log.path, self.log.history, self._lock):
+        for path in (self._settings, self._inputs, self.log.path, self.log.history):
             with suppress(OSError):  # Windows removes no open file
                 path.unlink(missing_ok=True)
-        with suppress(OSError):  # folders that hold something else stay
-            for path in (self.checkpoints, *made):
-                if path.exists():
-                    path.rmdir()
+        _remove_empty([self.checkpoints])
 
     def _clean(self) -> None:
         """Remove what a process that was killed left half written."""
@@ -318,59 +317,30 @@ class RunFolder:
     @property
     def at_work(self) -> bool:
         """Whether a process holds the folder at this moment."""
-        try:
-            file = self._lock.open("rb")
-        except OSError:
-            return False
-        with file:
-            try:
-                # Not held beyond this question: a writer that comes at this moment tries a second
-                # time.
-                _lock(file, "LOCK_SH")  # others who look hold nothing against each other
-            except OSError:
-                return True
-        return False
+        return is_locked(self._lock)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the folder; a second writer is refused, and a writer that died holds nothing."""
-        try:
-            make_folder(self.path)
-            file = self._lock.open("a+")
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be written to: {error.strerror}.") from None
-        with file:
+        with ExitStack() as held:
             try:
-                _lock_soon(file)
-                # Who held the folder before may have removed it: a lock on that file locks nothing.
-                if not os.path.samestat(os.fstat(file.fileno()), os.stat(self._lock)):
-                    raise BlockingIOError
-            except OSError:
+                make_folder(self.path)
+                held.enter_context(locked(self._lock))
+            except BlockingIOError:
                 raise InputError(
                     f"{self.path} is being written by another process; wait until it has ended."
                 ) from None
+            except OSError as error:
+                raise InputError(f"{self.path} cannot be written to: {error.strerror}.") from None
             # Again under the lock: entries may have been put here between the check and now.
             self._check_entries()
             self._clean()
             yield
 
 
-def _lock_soon(file: IO[Any]) -> None:
-    """Take the lock; `RunFolder.at_work` of another process may hold it for a moment."""
-    try:
-        _lock(file)
-    except OSError:
-        time.sleep(GLANCE)
-        _lock(file)
-
-
-def _lock(file: IO[Any], kind: str = "LOCK_EX") -> None:
-    """Take the lock that the system frees when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        return
-    fcntl.flock(file, getattr(fcntl, kind) | fcntl.LOCK_NB)
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, as far as they are there and hold nothing."""
+    with suppress(OSError):
+        for folder in folders:
+            if folder.exists():
+                folder.rmdir()
