@@ -11,8 +11,9 @@ from atomstream.base import Matrix, Samples, are_fixed, dense, fixed_atoms
 from atomstream.coders import Auto
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
+from atomstream.estimators._domain import in_domain
 from atomstream.estimators._given import by_rows, like, with_nan_where_masked
-from atomstream.estimators._validation import in_domain, warn_of_no_majoriser
+from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Scaling, dominance, explainer_for
 from atomstream.memory.gram import Aggregates
@@ -116,7 +117,7 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
     def _to_batch(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data in units of the scale, in the domain of the loss, as a batch."""
-        X = in_domain(self.scaling_.apply(X), self.algorithm_.objective.loss)
+        X = in_domain(self.scaling_.apply(X), self.algorithm_.objective.loss, weights)
         return super()._to_batch(X, weights, **known)
 
     def _samples(self, rows: Matrix) -> Any:
