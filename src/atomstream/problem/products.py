@@ -50,6 +50,20 @@ def products(batch: Batch, atoms: NDArray, loss: Loss) -> Callable[[slice], Prod
     return of_dense
 
 
+def on_possible_features(batch: Batch, atoms: NDArray, loss: Loss) -> tuple[Batch, NDArray]:
+    """Return samples and atoms on the features that codes can change.
+
+    A feature that no atom has costs the same under every code. Where the loss has a negative power
+    of the reconstruction, that share of the objective is so large that beside it no gain counts.
+    """
+    if loss.exponents is None or loss.exponents[1] >= 0:
+        return batch, atoms
+    features = np.flatnonzero(atoms.any(axis=0))
+    if len(features) in (0, atoms.shape[1]):
+        return batch, atoms
+    return batch.on(features), atoms[:, features]
+
+
 def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:
     """Return the loss of each sample, a block of rows at a time."""
     values, blocks = np.empty(len(codes)), products(batch, atoms, loss)
