@@ -16,8 +16,11 @@ from atomstream.estimators._given import by_rows, like, with_nan_where_masked
 from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Scaling, dominance, explainer_for
+from atomstream.losses import Loss
 from atomstream.memory.gram import Aggregates
+from atomstream.penalties.base import Penalty
 from atomstream.problem import Batch, Objective
+from atomstream.updates import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
 
@@ -42,17 +45,22 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """Return the parts that the parameters stand for; the updater gives sets and coder."""
         loss = registry.resolve_loss(self.loss)
         fixed = fixed_atoms(self.fixed_components, self.n_components)
-        updater = registry.resolve_updater(self.updater, loss, fixed, self.damping)
-        bounded, sized = updater.sets(loss)
-        sets = registry.SETS
-        codes = registry.resolve("codes", self.codes, sets | {"auto": lambda: bounded}, "prox")
-        codes = registry.with_elastic_net(codes, self.alpha, self.ridge)
-        atoms = registry.resolve("atoms", self.atoms, sets | {"auto": lambda: sized}, "prox")
+        # "auto" gives way to what was chosen: the updater to the set of the atoms, sets to it.
+        known = registry.SETS | {"auto": lambda: None}
+        atoms = registry.resolve("atoms", self.atoms, known, "prox")
+        updater = registry.resolve_updater(self.updater, loss, fixed, self.damping, atoms)
+        bounded, sized = self._auto_sets(updater, loss)
+        codes = registry.resolve("codes", self.codes, known, "prox") or bounded
+        codes, atoms = registry.with_elastic_net(codes, self.alpha, self.ridge), atoms or sized
         coder = registry.resolve_coder(self.coder, loss, codes, auto=updater.coder)
         objective = Objective(loss, codes, atoms)
         reseeding = Reseeding(updater.patience)
         explainer = explainer_for(updater, objective)
         return Algorithm(objective, coder, updater, reseeding, bool(self.missing), explainer)
+
+    def _auto_sets(self, updater: Updater, loss: Loss) -> tuple[Penalty, Penalty]:
+        """Return the sets of codes and atoms where none are chosen."""
+        return updater.sets(loss)
 
     # -- the scale of the columns
 

@@ -68,8 +68,9 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
         gaps of a row, as part of the memory or as a representative, are filled by its
         reconstruction (of the first N rows by the mean of their cluster).
         `Representatives.observed` says which entries were observed.
-    alpha : float, default=0.1
-        Strength of the l1 penalty on the codes, the paper's lambda.
+    alpha : float or "auto", default="auto"
+        Strength of the l1 penalty on the codes, the paper's lambda; "auto" as in
+        `OnlineDictionaryLearning`.
     ridge : float, default=0.0
         As in `OnlineNMF`.
     schedule : str or callable, default="harmonic"
@@ -138,7 +139,7 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
     _: KW_ONLY
     n_representatives: int = 150
     assignment: str = "code"
-    alpha: float = 0.1
+    alpha: registry.AlphaChoice = "auto"
     damping: float = 0.0
     codes: str = "free"
     schedule: registry.ScheduleChoice = "harmonic"

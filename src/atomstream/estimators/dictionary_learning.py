@@ -1,12 +1,25 @@
 """Online dictionary learning with codes and atoms in convex sets."""
 
 from dataclasses import KW_ONLY
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
+from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.estimators.registry import CoderChoice, SetChoice, Start
+from atomstream.estimators.registry import (
+    CODERS,
+    AlphaChoice,
+    CoderChoice,
+    SetChoice,
+    Start,
+    resolve,
+)
+from atomstream.losses import Loss
+from atomstream.penalties import Free, Nonnegative, NonnegativeBall, UnitBall
+from atomstream.penalties.base import Penalty
+from atomstream.updates import Updater
 
 
 @estimator
@@ -27,11 +40,13 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         As in `OnlineNMF`.
     scale : {"none", "std", "max", "log1p", "tfidf"}, default="none"
         Scale of the columns, as in `OnlineNMF`.
-    codes : str or penalty part, default="free"
+    codes : str or penalty part, default="auto"
         Set of the codes: "free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"
-        or a part of `atomstream.penalties`.
-    atoms : str or penalty part, default="unit_ball"
-        Set of the atoms, likewise, or "unit_sphere": atoms of length one.
+        or a part of `atomstream.penalties`. "auto" is "free", and "nonnegative" where the coder or
+        the updater that was chosen needs that.
+    atoms : str or penalty part, default="auto"
+        Set of the atoms, likewise, or "unit_sphere": atoms of length one. "auto" is "unit_ball",
+        and "nonnegative_ball" where the updater that was chosen needs that.
     coder : str or coder part, default="auto"
         As in `OnlineNMF`, for the squared loss.
     init : str or array of shape (n_components, n_features), default="samples"
@@ -40,8 +55,9 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         As in `OnlineNMF`.
     missing : bool, default=False
         As in `OnlineNMF`.
-    alpha : float, default=0.1
-        Strength of the l1 penalty on the codes, in the units of the data times their length.
+    alpha : float or "auto", default="auto"
+        Strength of the l1 penalty on the codes, in the units of the data times their length. "auto"
+        is 0.1, and 0 where the set of the codes has a penalty of its own or takes none (`TopK`).
     ridge : float, default=0.0
         As in `OnlineNMF`.
     schedule : str or callable, default="power"
@@ -87,15 +103,27 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     (500, 12)
     """
 
+    PARAMETERS: ClassVar = _parameters.DICTIONARY
+
     n_components: int = 20
     _: KW_ONLY
     updater: object = "auto"
-    alpha: float = 0.1
+    alpha: AlphaChoice = "auto"
     damping: float = 0.0
     scale: str = "none"
-    codes: SetChoice = "free"
-    atoms: SetChoice = "unit_ball"
+    codes: SetChoice = "auto"
+    atoms: SetChoice = "auto"
     coder: CoderChoice = "auto"
     init: Start = "samples"
     fixed_components: int | ArrayLike = 0
     missing: bool = False
+
+    def _auto_sets(self, updater: Updater, loss: Loss) -> tuple[Penalty, Penalty]:
+        """Return signed sets, or nonnegative ones where the chosen coder or updater needs them."""
+        coder = resolve("coder", self.coder, CODERS, "encode")
+        needs = [part.needs for part in (coder, updater, updater.statistics)]
+        codes, atoms = (
+            any("nonnegative" in each.get(role, ()) for each in needs)
+            for role in ("codes", "atoms")
+        )
+        return Nonnegative() if codes else Free(), NonnegativeBall() if atoms else UnitBall()

@@ -1,6 +1,6 @@
 """Online nonnegative matrix factorization under any divergence."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -176,6 +176,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
                 # A part of one's own that holds none must say so: nothing else tells it.
                 ours = type(part).__module__.startswith("atomstream.")
                 own = "" if ours else ", or, if it holds none, give it nonnegative = True"
+                if hasattr(part, "sign"):
+                    own = f", or {role}={replace(part, sign='nonnegative')!r}"
                 raise ValueError(
                     f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative "
                     f"{role}; use OnlineDictionaryLearning for signed ones{own}."

@@ -26,6 +26,7 @@ from atomstream.updates import BlockCoordinate, Majorise, SubgradientStep, Updat
 CoderChoice: TypeAlias = str | coders.Coder
 LossChoice: TypeAlias = str | losses.Loss
 ScheduleChoice: TypeAlias = str | schedules.Schedule
+AlphaChoice: TypeAlias = float | str  # "auto", or a number
 SetChoice: TypeAlias = str | Penalty
 ToleranceChoice: TypeAlias = float | str | Callable[[int], float]
 Start: TypeAlias = str | ArrayLike | None
@@ -85,6 +86,7 @@ CODERS: dict[str, Callable[[], Any]] = {
     "projected_subgradient": coders.ProjectedSubgradient,
     "projected_gradient": coders.ProjectedGradient,
 }
+DEFAULT_ALPHA = 0.1  # of codes that take a penalty, where alpha is "auto"
 # What a part of one's own must name in its class, by the method that it is known by.
 NAMED = {
     "update": "statistics, what it measures of a batch, as in statistics = memory.GramSums()",
@@ -222,11 +224,20 @@ def _field_names(part: object) -> set[str]:
 
 
 def resolve_updater(
-    choice: str | Updater, loss: losses.Loss, fixed: Fixed, damping: float
+    choice: str | Updater,
+    loss: losses.Loss,
+    fixed: Fixed,
+    damping: float,
+    atoms: Penalty | None = None,
 ) -> Updater:
-    """Return the updater that a name or a part stands for; "auto" is the fastest one."""
+    """Return the updater that a name or a part stands for; "auto" is the fastest one.
+
+    It has to serve the set of the atoms, where one was chosen.
+    """
     auto: Any = Majorise if loss.exponents else SubgradientStep
-    if loss.quadratic:
+    if atoms is not None and not atoms.rowwise:
+        auto = SubgradientStep
+    elif loss.quadratic:
         auto = BlockCoordinate
     elif loss.trims:
         from atomstream.updates.trimmed_descent import TrimmedDescent as auto  # noqa: N813
@@ -242,8 +253,14 @@ def resolve_updater(
     return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
 
 
-def with_elastic_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
-    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``."""
+def with_elastic_net(penalty: Penalty, alpha: AlphaChoice, ridge: float) -> Penalty:
+    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``.
+
+    "auto" is no strength where the set has a penalty of its own, or takes none.
+    """
+    if alpha == "auto":
+        free = "l1" in _field_names(penalty) and not (penalty.l1 or penalty.l2)
+        alpha = DEFAULT_ALPHA if free else 0.0
     if not alpha and not ridge:
         return penalty
     if penalty.l1 or penalty.l2:

@@ -253,7 +253,8 @@ class MajorantSums(Statistics[Any, Majorants]):
     docs/algorithms/divergences.md.
     """
 
-    needs: ClassVar[Needs] = {"loss": ("exponents",)}
+    # The majoriser is one for codes and atoms that are not negative.
+    needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("nonnegative",)}
 
     def merges(self, objective: Objective) -> bool:
         """Return whether features in which no sample has an entry may count as one.
