@@ -35,7 +35,13 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
     (how data become a batch), `_first_batches` and `_starting_dictionary` (how a start is made).
     """
 
-    SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
+    # Where data may be negative beside nonnegative factors: what fits them.
+    BOTH_SIGNS: ClassVar[str] = ""
+    # For data with negative entries.
+    SIGNED: ClassVar[str] = (
+        'use OnlineDictionaryLearning(codes="nonnegative", atoms="nonnegative"), whose data may be '
+        "negative"
+    )
     KNOWN: ClassVar[tuple[str, ...]] = ("n_features_in_",)  # of the shape of data, before learning
     TOLERANCE: ClassVar[Any] = "root"
 
@@ -307,7 +313,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             if self._learner.clock.step == 0:
                 self._project_start()
                 batches = iter(batches)
-                first = in_scale(batches, self.algorithm_.objective)
+                first = in_scale(batches, self.algorithm_.objective, self.BOTH_SIGNS)
                 batches = chain(self._first_batches(first, n_rows), batches)
                 if not self._learner.has_state:
                     return False

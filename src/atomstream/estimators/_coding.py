@@ -18,6 +18,7 @@ from atomstream.base import Matrix, Samples, checked_numbers, threads
 from atomstream.base.fields import Field, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
+from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._estimator import Estimator, view
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from atomstream.estimators._validation import check_X, observe
@@ -99,6 +100,13 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
                 self.axes_ = Axes.of(X, None)
         return rows
+
+    def _place(self, row: int, column: int) -> str:
+        """Return the words for an entry of the rows, as the data were given."""
+        if blamed_model(self) is not self:  # whose data have other columns
+            return f"row {row}"
+        names = getattr(self, "feature_names_in_", None)
+        return f"row {row}, column {column if names is None else repr(str(names[column]))}"
 
     def _samples(self, rows: Matrix) -> Any:
         """Return rows in the shape of samples."""

@@ -1,7 +1,7 @@
 """The numbers that a loss takes: entries near zero, and entries out of scale."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,10 @@ FLOOR_SHARE = (
     1e-8  # of a row's mean: what entries are raised to where the loss is infinite at zeros
 )
 MIN_MEAN = {np.dtype(np.float64): 1e-40, np.dtype(np.float32): 1e-30}  # of a row that is not empty
+MAX_NEGATIVE = 0.1  # of the energy: what noise leaves below zero is less
 
 
-def in_domain(X: Any, loss: Any, weights: NDArray | None = None) -> Any:
+def in_domain(X: Any, loss: Any, weights: NDArray | None, place: Callable[[int, int], str]) -> Any:
     """Return rows that a loss takes, which may be infinite where an entry is 0.
 
     Under ``zeros="floor"`` what lies below 1e-8 of the mean of its row is raised to that: a zero,
@@ -40,8 +41,10 @@ def in_domain(X: Any, loss: Any, weights: NDArray | None = None) -> Any:
     ----------
     X : array or sparse array of shape (n_samples, n_features)
     loss : Loss
-    weights : ndarray of shape (n_samples,) or (n_samples, n_features), optional
+    weights : ndarray of shape (n_samples,) or (n_samples, n_features), or None
         Means are over the entries that are neither missing nor of weight 0.
+    place : callable
+        Returns the words for the entry of a row and a column, for messages.
 
     Raises
     ------
@@ -53,10 +56,10 @@ def in_domain(X: Any, loss: Any, weights: NDArray | None = None) -> Any:
     if loss.data != "positive":
         return X
     X = dense(X)
-    known, _ = by_rows(X, weights)
     if loss.zeros == "refuse":
-        _check_finite_loss(known, loss)
+        check_domain(X, loss, weights, place)
         return X
+    known, _ = by_rows(X, weights)
     sums, sizes = known.sum(axis=1, keepdims=True), X.shape[1]
     if np.isnan(sums).any():
         seen = ~np.isnan(known)
@@ -68,21 +71,26 @@ def in_domain(X: Any, loss: Any, weights: NDArray | None = None) -> Any:
     return X if np.array_equal(raised, X) else raised
 
 
-def _check_finite_loss(X: NDArray, loss: Any) -> None:
-    """Refuse data at whose smallest entry a loss is infinite."""
+def check_domain(
+    X: Any, loss: Any, weights: NDArray | None, place: Callable[[int, int], str]
+) -> None:
+    """Refuse data at whose smallest entry a loss is infinite, where it refuses zeros."""
+    if loss.data != "positive" or loss.zeros != "refuse":
+        return
+    X, _ = by_rows(dense(X), weights)
     least = np.fmin.reduce(X, axis=None, initial=1.0)
     with np.errstate(all="ignore"):
         if np.isfinite(loss.value(np.full((1, 1), least), np.ones((1, 1)))).all():
             return
-    row, column = first_place(X, least == X)
+    what, where = "zeros" if least == 0 else f"{least:.2g}", place(*first_place(X, least == X))
     raise ValueError(
-        f"Input X contains {'zeros' if least == 0 else f'{least:.2g}'} (first in row {row}, column "
-        f"{column}, counted from 0), where {loss!r} is infinite; say loss__zeros='floor'."
+        f"Input X contains {what} (first in {where}, counted from 0), where {loss!r} is infinite; "
+        "say loss__zeros='floor'."
     )
 
 
-def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
-    """Yield the first batches of a run, looking at the size of their entries.
+def in_scale(batches: Iterator[Batch], objective: Objective, signed: str = "") -> Iterator[Batch]:
+    """Yield the first batches of a run, looking at the size and the sign of their entries.
 
     Raises
     ------
@@ -92,11 +100,14 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
     Warns
     -----
     DataWarning
-        Where numbers are so small or large that accuracy is lost.
+        Where numbers are so small or large that accuracy is lost; and where much of the energy is
+        of negative entries, and neither codes nor atoms are: ``signed`` says what would fit these.
     """
     loss, bounds = objective.loss, objective.codes.shape
     for batch in batches:
         values, dtype = batch.X.data if sp.issparse(batch.X) else batch.X, batch.X.dtype
+        if signed and objective.codes.nonnegative and objective.atoms.nonnegative:
+            _warn_of_negative_energy(values, signed)
         largest = float(max(values.max(initial=0), -values.min(initial=0)))
         most = float(np.finfo(dtype).max)
         # Squares are summed under the squared loss; others are of the first degree, more or less.
@@ -123,3 +134,19 @@ def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
                 stacklevel=6,  # the caller of fit, fit_stream or partial_fit
             )
         yield batch
+
+
+def _warn_of_negative_energy(values: NDArray, signed: str) -> None:
+    """Warn where negative entries are more than noise."""
+    if not values.min(initial=0) < 0:
+        return
+    # In units of the largest entry, so that squares are numbers.
+    values = values / np.abs(values).max()
+    share = float((np.minimum(values, 0) ** 2).sum() / (values**2).sum())
+    if share > MAX_NEGATIVE:
+        warnings.warn(
+            f"Negative entries have {share:.0%} of the energy of X, which no nonnegative factors "
+            f"fit; for data of both signs {signed}.",
+            DataWarning,
+            stacklevel=7,  # the caller of fit, fit_stream or partial_fit
+        )

@@ -11,7 +11,7 @@ from atomstream.base import Matrix, Samples, are_fixed, dense, fixed_atoms
 from atomstream.coders import Auto
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
-from atomstream.estimators._domain import in_domain
+from atomstream.estimators._domain import check_domain, in_domain
 from atomstream.estimators._given import by_rows, like, with_nan_where_masked
 from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.exceptions import DataWarning
@@ -81,6 +81,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """
         if whole:
             _warn_of_many_atoms(self.n_components, X.shape, self.algorithm_.objective.codes)
+            # Now, for batches have the rows in another order.
+            check_domain(X, self.algorithm_.objective.loss, weights, self._place)
         if whole and self.n_epochs is None and self.updater == "auto":
             warn_of_no_majoriser(self.algorithm_.objective.loss)
         run = self._learner
@@ -125,7 +127,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
     def _to_batch(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data in units of the scale, in the domain of the loss, as a batch."""
-        X = in_domain(self.scaling_.apply(X), self.algorithm_.objective.loss, weights)
+        loss = self.algorithm_.objective.loss
+        X = in_domain(self.scaling_.apply(X), loss, weights, self._place)
         return super()._to_batch(X, weights, **known)
 
     def _samples(self, rows: Matrix) -> Any:

@@ -61,20 +61,20 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     high = float(high_of.reduce(values, axis=None, initial=0))
     if not (np.isfinite(low) and np.isfinite(high)):
         holes = np.isnan(values).any() and not model.missing
-        row, _ = first_place(X, np.isnan(values) if holes else np.isinf(values))
+        place = model._place(*first_place(X, np.isnan(values) if holes else np.isinf(values)))
         offer = (
             ", or say missing=True" if holes and "missing" in said.get_params(deep=False) else ""
         )
         raise ValueError(
-            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}, counted "
-            f"from 0); {name} needs finite values: drop or fill such entries{offer}."
+            f"Input X contains {'NaN' if holes else 'infinity'} (first in {place}, counted from "
+            f"0); {name} needs finite values: drop or fill such entries{offer}."
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
-        advice = f" or {said.SIGNED}" if hasattr(said, "SIGNED") else ""
-        row, column = first_place(X, values == low)
+        advice = f"; {said.SIGNED}" if hasattr(said, "SIGNED") else ""
+        place = model._place(*first_place(X, values == low))
         raise ValueError(
-            f"Negative values in data passed to {name}: the minimum is {low:.4g} (first in row "
-            f"{row}, column {column}, counted from 0), needed is 0 or more; shift the data{advice}."
+            f"Negative values in data passed to {name}: the minimum is {low:.4g} (first in "
+            f"{place}, counted from 0), needed is 0 or more{advice}."
         )
     known = None if reset else model._learner.dtype
     return X if known is None or X.dtype == known else X.astype(known)

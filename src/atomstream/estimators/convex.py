@@ -139,7 +139,7 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
     _: KW_ONLY
     n_representatives: int = 150
     assignment: str = "code"
-    alpha: registry.AlphaChoice = "auto"
+    alpha: registry.AlphaChoice = "auto"  # type: ignore[assignment]
     damping: float = 0.0
     codes: str = "free"
     schedule: registry.ScheduleChoice = "harmonic"

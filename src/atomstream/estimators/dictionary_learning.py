@@ -108,7 +108,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     n_components: int = 20
     _: KW_ONLY
     updater: object = "auto"
-    alpha: AlphaChoice = "auto"
+    alpha: AlphaChoice = "auto"  # type: ignore[assignment]
     damping: float = 0.0
     scale: str = "none"
     codes: SetChoice = "auto"
@@ -118,10 +118,15 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     fixed_components: int | ArrayLike = 0
     missing: bool = False
 
+    @property
+    def BOTH_SIGNS(self) -> str:  # type: ignore[override]  # noqa: N802 - as of the other models
+        """What fits data of both signs, where an updater has made the sets nonnegative."""
+        return "choose updater='auto'" if "auto" in (self.codes, self.atoms) else ""
+
     def _auto_sets(self, updater: Updater, loss: Loss) -> tuple[Penalty, Penalty]:
         """Return signed sets, or nonnegative ones where the chosen coder or updater needs them."""
         coder = resolve("coder", self.coder, CODERS, "encode")
-        needs = [part.needs for part in (coder, updater, updater.statistics)]
+        needs = coder.needs, updater.needs
         codes, atoms = (
             any("nonnegative" in each.get(role, ()) for each in needs)
             for role in ("codes", "atoms")

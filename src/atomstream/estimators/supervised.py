@@ -135,6 +135,7 @@ class SupervisedDictionary(PredictingFromCodes):
     """
 
     PARAMETERS: ClassVar = _parameters.SUPERVISED
+    BOTH_SIGNS: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
     LEARNED = (
         *OnlineDictionary.LEARNED,
         "classes_",
@@ -369,5 +370,4 @@ class SupervisedDictionary(PredictingFromCodes):
         tags.regressor_tags = None if self._has_classes else RegressorTags()
         tags.target_tags.required = True
         tags.target_tags.multi_output = not self._has_classes
-        tags.input_tags.positive_only = self.codes == "nonnegative"
         return tags

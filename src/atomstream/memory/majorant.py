@@ -253,8 +253,7 @@ class MajorantSums(Statistics[Any, Majorants]):
     docs/algorithms/divergences.md.
     """
 
-    # The majoriser is one for codes and atoms that are not negative.
-    needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("nonnegative",)}
+    needs: ClassVar[Needs] = {"loss": ("exponents",)}
 
     def merges(self, objective: Objective) -> bool:
         """Return whether features in which no sample has an entry may count as one.

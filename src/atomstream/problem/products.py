@@ -130,7 +130,8 @@ class DenseProducts(_Rows):
         self.is_complete = mask is None
         self._weighs = mask is not None and mask.dtype != bool
         # Such losses divide by the reconstruction or take its power: it is kept off zero.
-        nonnegative = loss.exponents is not None or loss.reconstruction == "positive"
+        nonnegative = loss.exponents is not None and not loss.quadratic
+        nonnegative |= loss.reconstruction == "positive"
         self._least = MIN_DIVISOR[atoms.dtype] if nonnegative else None
 
     def of(self, rows: NDArray) -> Self:
@@ -185,7 +186,10 @@ class DenseProducts(_Rows):
             curvature = _curvature(self._loss, X, Y)
         else:
             plus, minus = self._loss.split(X, Y)
-            curvature = majoriser_curvature(self._loss.exponents, plus, minus, Y)
+            # That of a quadratic loss is its own, which no sign of a reconstruction changes.
+            known = self._loss.curvature(X, Y) if self._loss.quadratic else None
+            exponents = self._loss.exponents
+            curvature = majoriser_curvature(exponents, plus, minus, Y) if known is None else known
         if self._mask is not None:
             plus, minus, curvature = plus * self._mask, minus * self._mask, curvature * self._mask
         return plus, minus, curvature
@@ -230,8 +234,9 @@ class DenseProducts(_Rows):
             # The second derivative may vanish or be negative; a share of the majoriser's keeps
             # steps finite.
             shares = self._mask if self._weighs else 1.0
+            least = 0.0 if self._loss.quadratic else LEAST_CURVATURE
             # Hidden entries have no curvature of the majoriser, but a second derivative.
-            curvature = np.maximum(shares * second * (curvature > 0), LEAST_CURVATURE * curvature)
+            curvature = np.maximum(shares * second * (curvature > 0), least * curvature)
         slope = self.code_gradient(plus) - self.code_gradient(minus)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
         for gram, weights in zip(grams, curvature, strict=True):
