@@ -127,10 +127,13 @@ def inspect(run: Path, as_json: bool) -> int:
     inputs = [] if record.settings is None else list(record.settings.inputs)
     if inputs:
         facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
+    remark = look.remark(figures)
     left = figures.pop(LEFT, None)
     facts |= {name: f"{value:.4g} ({look.quality_on})" for name, value in figures.items()}
     if left is not None:  # what people ask first
         facts = {"explained": f"{100 * (1 - left):.6g} % of the energy ({look.quality_on})"} | facts
+    if remark is not None:
+        facts["remark"] = remark
     if alarms := alarms_of(record.history):
         last = ", ".join(f"{place:,}" for place in alarms[-3:])
         facts["alarms"] = f"{len(alarms)}: the stream changed by {last} samples"
