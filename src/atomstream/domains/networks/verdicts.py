@@ -20,8 +20,8 @@ def far_from_network(error: float, unvisited: float) -> str | None:
         remedy = f"{unvisited:.2f} is on edges that no copy visited, so take more steps"
     else:
         remedy = (
-            "learn along chain='approximate_pivot' and from more batches, and take logarithms of "
-            "weights that differ by orders of magnitude"
+            "learn along chain='approximate_pivot', with a shorter motif or more atoms, and take "
+            "logarithms of weights that differ much"
         )
     return (
         f"The reconstruction is off by {error:.2f} of the norm of the network, where a network "
