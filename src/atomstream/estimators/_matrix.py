@@ -5,9 +5,10 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import Matrix, Samples, are_fixed, dense, fixed_atoms
+from atomstream.base.array_like import ArrayLike
 from atomstream.coders import Auto
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary

@@ -5,10 +5,11 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, counted
+from atomstream.base.array_like import ArrayLike
 from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators import _parameters, registry
 from atomstream.estimators._base import OnlineDictionary

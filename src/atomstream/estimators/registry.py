@@ -9,10 +9,9 @@ from inspect import signature
 from numbers import Real
 from typing import Any, TypeAlias
 
-from numpy.typing import ArrayLike
-
 from atomstream import coders, losses, schedules
 from atomstream.base import Fixed
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.registered import part_of
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
 from atomstream.penalties.ball import NonnegativeBall, UnitBall, UnitSphere
