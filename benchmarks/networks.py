@@ -274,9 +274,9 @@ def one(k: int, chain: str, steps: int) -> None:
     model = NetworkDictionary(f"path:{k}", N_ATOMS, chain=chain, n_batches=10, random_state=0).fit(
         network
     )
-    model.reconstruct(network, n_steps=100)
+    model.reconstruct(network, chain=chain, n_steps=100)
     begin = time.perf_counter()
-    rebuilt = model.reconstruct(network, n_steps=steps)
+    rebuilt = model.reconstruct(network, chain=chain, n_steps=steps)
     told = {
         "seconds": time.perf_counter() - begin,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,

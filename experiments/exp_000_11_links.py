@@ -71,7 +71,7 @@ def rebuilt_whole(network: Network, titles: tuple[str, str]) -> tuple[dict, Figu
     report, norm = {}, np.linalg.norm(network.out.data)
     for chain in ("pivot", "approximate_pivot"):
         model = NetworkDictionary(MOTIF, N_ATOMS, chain=chain, random_state=0).fit(network)
-        rebuilt = model.reconstruct(network, n_steps=STEPS)
+        rebuilt = model.reconstruct(network, chain=chain, n_steps=STEPS)
         report[f"reconstruction, {chain}"] = {
             "coverage": rebuilt.coverage,
             "relative error": rebuilt.error / norm,

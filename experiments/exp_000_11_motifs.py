@@ -154,7 +154,7 @@ def main() -> None:
         print(length, row, flush=True)
     for chain in ("glauber", "pivot"):
         model = NetworkDictionary(MOTIF, N_ATOMS, chain=chain, n_batches=10, random_state=0)
-        rebuilt = model.fit(known["ego-Facebook"]).reconstruct(known["ego-Facebook"])
+        rebuilt = model.fit(known["ego-Facebook"]).reconstruct(known["ego-Facebook"], chain=chain)
         numbers["coverage"][chain] = rebuilt.coverage
     for name, make in SMALL.items():
         network = Network.of(make())

@@ -78,7 +78,7 @@ def main() -> None:
         model = NetworkDictionary(
             "wedge:1", N_ATOMS, chain=chain, n_batches=50, random_state=0
         ).fit(torus)
-        rebuilt = model.reconstruct(torus, n_steps=50_000)
+        rebuilt = model.reconstruct(torus, chain=chain, n_steps=50_000)
         report[chain] = {
             "largest importance": float(model.importance_.max()),
             "coverage": rebuilt.coverage,

@@ -46,7 +46,7 @@ def rebuild(
     model = NetworkDictionary(
         f"wedge:{depth}", n_atoms, chain=chain, n_batches=100, random_state=0
     ).fit(matrix)
-    rebuilt = model.reconstruct(matrix, n_steps=STEPS)
+    rebuilt = model.reconstruct(matrix, chain=chain, n_steps=STEPS)
     diagonal = np.arange(len(matrix))
     told = {
         "norm of the reconstruction": float(np.linalg.norm(rebuilt.matrix.data)),

@@ -253,7 +253,7 @@ def test_an_updater_of_signed_atoms(room):
     room.ratio(-model.score(X) / best, at_most=1.1)
     assert (model.components_ < -0.1).any()
     with pytest.raises(IncompatiblePartsError, match=r"Majorise needs .* nonnegative"):
-        model.set_params(updater="majorise").fit(X)
+        model.set_params(updater="majorise", codes="free").fit(X)
 
 
 def test_what_has_no_default_and_is_left_out_is_named():

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import Matrix, checked_array, checked_numbers
+from atomstream.base.array_like import ArrayLike
 
 __all__ = ["CubeRows", "OnDisk", "batches", "patches", "windows"]
 

@@ -715,7 +715,7 @@ def tensors(folder):
     (folder / "cut.npy").write_bytes((folder / "x.npy").read_bytes()[:500])
     holes = X.copy()
     holes[30, 1, 1] = np.nan
-    for name, array in {"nan": holes, "signed": X - 1, "flat": X[0], "none": X[:0]}.items():
+    for name, array in {"nan": holes, "flat": X[0], "none": X[:0]}.items():
         np.save(folder / f"{name}.npy", array)
     np.save(folder / "texts.npy", X.astype(str))
     outside = {"coords": np.array([[0], [0], [9]]), "data": np.ones(1), "shape": np.full(3, 2)}
@@ -740,7 +740,6 @@ TENSORS = {
     "no samples": ("tensor learn none.npy --out new", "none.npy is empty"),
     "texts": ("tensor learn texts.npy --out new", "needed are numbers"),
     "NaN": ("tensor learn nan.npy --out new", "NaN .first in sample 30 of .*say --missing"),
-    "negative values": ("tensor learn signed.npy --out new", "minimum is -1.*say --signed"),
     "two arrays": ("tensor learn two.npz --out new", "choose one with --key"),
     "no such array": ("tensor learn two.zarr --key z --out new", "no array called 'z'; it has x"),
     "an entry outside": ("tensor learn outside.npz --out new", r"entry at \(0, 0, 9\), outside"),
@@ -817,7 +816,7 @@ VIDEOS = {
     "NaN in a pixel": ("video learn nan.npy --mode pixels --out new", "in the course of a pixel"),
     "negative values": (
         "video learn signed.npy --out new",
-        "shift the data or say --no-nonnegative; to find cells .*, clip them at 0.$",
+        "needed is 0 or more; say --no-nonnegative; to find cells .*, clip them at 0.$",
     ),
     "two arrays": ("video learn two.npz --out new", "choose one with --key"),
     "a word": ("video learn v.npy --snapshots a --out new", "snapshots holds 'a', needed are"),

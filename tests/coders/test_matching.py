@@ -196,10 +196,9 @@ def test_doors_and_refusals():
     model = OnlineNMF(4, codes=TopK(2, sign="nonnegative"), random_state=0).fit(X)
     assert (model.transform(X) > 0).sum(axis=1).max() <= 2
     with pytest.raises(ValueError, match=r"alpha=0.1 needs a part with a field 'l1'"):
-        OnlineDictionaryLearning(4, codes=TopK(2)).fit(X)
-    with pytest.raises(
-        IncompatiblePartsError, match="MatchingPursuit needs codes that are most_nonzero"
-    ):
+        OnlineDictionaryLearning(4, codes=TopK(2), alpha=0.1).fit(X)
+    told = r"MatchingPursuit needs codes that are limited in number.*penalties.TopK\(5\)"
+    with pytest.raises(IncompatiblePartsError, match=told):
         OnlineNMF(4, coder="matching_pursuit").fit(X)
     with pytest.raises(IncompatiblePartsError, match="needs complete rows"):
         OnlineNMF(4, codes=TopK(2, sign="nonnegative"), missing=True).fit(X)

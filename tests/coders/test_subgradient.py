@@ -21,7 +21,7 @@ from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 from atomstream.problem.objective import Objective
 from atomstream.schedules import Constant
-from atomstream.updates import SubgradientStep
+from atomstream.updates import BlockCoordinate, SubgradientStep
 
 # Subgradient steps refuse a loss whose scale moves (tests/losses/test_divergences.py).
 FIXED = [name for name in LOSS_NAMES if name != "trimmed"]
@@ -54,9 +54,9 @@ def test_the_covering_set_knows_who_is_outside():
 
 
 def test_a_set_that_couples_atoms_is_refused_where_atoms_are_minimised_one_by_one():
-    for loss in ("squared", "kl"):
+    for loss, updater in (("squared", BlockCoordinate()), ("kl", "majorise")):
         with pytest.raises(IncompatiblePartsError, match="needs atoms that are rowwise"):
-            OnlineNMF(3, loss=loss, atoms="covering").fit(positive())
+            OnlineNMF(3, loss=loss, atoms="covering", updater=updater).fit(positive())
 
 
 @pytest.mark.parametrize("name", FIXED)

@@ -10,7 +10,7 @@ from scipy.special import kl_div
 
 from atomstream import signatures
 from atomstream.coders.few_atoms import few_codes
-from atomstream.exceptions import InputError
+from atomstream.exceptions import DataWarning, InputError
 
 ChannelTable = signatures.ChannelTable
 CHANNELS = [
@@ -190,6 +190,108 @@ def test_a_code_on_all_atoms_is_where_the_divergence_is_least():
     # At the minimum slopes vanish where the code does not, and are not negative elsewhere.
     assert np.abs(slope[codes > 1]).max() < 1e-3
     assert slope.min() > -1e-3
+
+
+def with_empty(table, n=6):
+    """Return a table with more channels, of which all rows have nothing."""
+    values = np.hstack([table.values, np.zeros((len(table.values), n))])
+    more = [f"N[{number}]N" for number in range(n)]
+    return ChannelTable(values, table.names, [*table.channels, *more], table.source)
+
+
+def planted(n_samples=40, seed=5):
+    """Known signatures, and samples that have three of the last ones, two of them rarely."""
+    known, rng = catalogue(20, seed), np.random.default_rng(seed)
+    exposures = np.zeros((n_samples, 20))
+    for row in exposures:
+        row[rng.choice(np.arange(3, 20), 3, replace=False)] = [600, 300, 100]
+    counts = rng.poisson(exposures @ known.values).astype(float)
+    names = [f"S{i}" for i in range(n_samples)]
+    return known, ChannelTable(counts, names, CHANNELS, "counts.txt"), exposures
+
+
+def test_channels_that_no_signature_has_say_nothing_of_exposures():
+    known, counts, true = planted()
+    plain = signatures.refit(counts, known)
+    assert not plain.left_out.any()
+    with np.errstate(all="raise"):
+        empty = signatures.refit(with_empty(counts), with_empty(known))
+    assert_array_equal(empty.values, plain.values)
+    assert not empty.left_out.any()
+    more = with_empty(counts)
+    more.values[4:, 98] = 5
+    told = r"^0\.\d+ % of the mutations of 'S4' are in channels .* 'N.2.N'.*36 of 40 samples"
+    with pytest.warns(DataWarning, match=told), np.errstate(all="raise"):
+        found = signatures.refit(more, with_empty(known))
+    assert_array_equal(found.values, plain.values)
+    assert_allclose(found.left_out, more.values[:, 98] / more.values.sum(axis=1))
+    assert (found.values[true > 0] > 0).all()
+    for share in (1e-300, 1e-12):  # as good as nothing
+        barely = with_empty(known)
+        barely.values[:, 96:] = share
+        with pytest.warns(DataWarning, match="are left out"):
+            found = signatures.refit(more, barely)
+        assert_array_equal(found.values > 0, plain.values > 0)
+
+
+def test_samples_that_have_only_impossible_channels_have_no_exposures():
+    known, counts, _ = planted(3)
+    more = with_empty(counts)
+    more.values[1] = 0
+    more.values[1, 97] = 40
+    with pytest.warns(DataWarning, match="^100 % of"):
+        found = signatures.refit(more, with_empty(known))
+    assert not found.values[1].any()
+    assert (found.left_out == [0, 1, 0]).all()
+    assert found.cosine[1] == 0
+    low, high = signatures.exposure_intervals(more, with_empty(known), found, n_resamples=5)
+    assert not low[1].any()
+    assert not high[1].any()
+
+
+def test_a_signature_that_a_sample_has_nothing_of_stops_no_other_one():
+    known, counts, _ = planted()
+    # A first signature whose channels no sample has: 0/0 in what it would gain.
+    foreign = ChannelTable(
+        np.vstack([np.eye(102)[100], with_empty(known).values]),
+        ["none", *known.names],
+        with_empty(known).channels,
+    )
+    with np.errstate(all="raise"):
+        found = signatures.refit(with_empty(counts), foreign)
+    assert_allclose(found.values[:, 1:], signatures.refit(counts, known).values, rtol=1e-12)
+    assert not found.values[:, 0].any()
+
+
+@pytest.mark.parametrize("n_own", [1, 8])
+def test_few_mutations_that_one_signature_alone_can_make_delete_no_other_one(n_own):
+    known, counts, true = planted()
+    values = with_empty(known).values.copy()
+    # A weak signature, below the least share, is the only one that has some of the mutations.
+    values[0], values[0, 96] = 0, 1.0
+    own = ChannelTable(values, known.names, with_empty(known).channels)
+    more = with_empty(counts)
+    more.values[:, 96] = n_own
+    with np.errstate(all="raise"):
+        found = signatures.refit(more, own)
+    kept = signatures.refit(counts, known).values > 0
+    assert_array_equal(found.values[:, 1:] > 0, kept[:, 1:])
+    assert_allclose(found.values[:, 0], n_own, rtol=1e-3)
+    rare = with_empty(counts)
+    rare.values[:] *= 100
+    rare.values[:, 96] = n_own  # a share of the sample below the least one of a first code
+    with np.errstate(all="raise"):
+        found = signatures.refit(rare, own)
+    assert_allclose(found.values[:, 0], n_own, rtol=1e-2)
+    assert (found.values[true > 0] > 0).all()
+
+
+def test_a_profile_without_known_channels_is_a_sum_of_nothing():
+    known = with_empty(catalogue(5))
+    found = ChannelTable(np.eye(102)[[97]], ["A"], known.channels)
+    with np.errstate(all="raise"):
+        (nothing,) = signatures.decompose(found, known)
+    assert (nothing.known, nothing.shares, nothing.cosine) == ((), (), 0.0)
 
 
 def test_intervals_hold_the_exposures_of_the_signatures_that_were_chosen(room):

@@ -142,7 +142,7 @@ TAGS = {
     "frames": {"three_d_array", "string", "positive_only"},
     "walks": {"one_d_array", "categorical", "string"},
     "series": {"two_d_array", "allow_nan"},
-    "tensors": {"two_d_array", "three_d_array", "sparse", "positive_only"},
+    "tensors": {"two_d_array", "three_d_array", "sparse"},
     "consensus": {"two_d_array", "sparse", "positive_only"},
     "convex": {"two_d_array", "sparse"},
     "data sets": {"two_d_array", "sparse", "positive_only"},
@@ -162,7 +162,6 @@ def test_tags_follow_the_parameters():
     def tags(model):
         return get_tags(model).input_tags
 
-    assert not tags(OnlineCPDictionary(codes="free")).positive_only
     assert not tags(OnlineCPDictionary(reshape=[(0,), (1, 2)])).two_d_array
     assert tags(atomstream.OnlineNMF(missing=True)).allow_nan
     assert not tags(atomstream.VideoDictionary(nonnegative=False)).positive_only

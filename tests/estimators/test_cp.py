@@ -415,7 +415,6 @@ BAD = {
     "one axis": (np.ones(4), "n_samples, I_1"),
     "nan": (np.full((4, 6, 5), np.nan), "NaN"),
     "infinite": (np.full((4, 6, 5), np.inf), "infinity"),
-    "negative": (-np.ones((4, 6, 5)), "Negative values"),
 }
 
 

@@ -60,18 +60,18 @@ SENTENCES = [
     (
         {},
         np.where(X[3, 2] == X, np.nan, X),
-        r"contains NaN \(first in row 3, counted from 0\); OnlineNMF needs finite values: drop or",
+        r"contains NaN \(first in row 3, column 2, counted from 0\); OnlineNMF needs finite",
     ),
     (
         {},
         np.where(X[5, 2] == X, np.inf, X),
-        r"contains infinity \(first in row 5, counted from 0\)",
+        r"contains infinity \(first in row 5, column 2, counted from 0\)",
     ),
     (
         {},
         X - 1,
-        r"Negative values in data passed to OnlineNMF: the minimum is -\d.*; "
-        "shift the data or use Online",
+        r"Negative values in data passed to OnlineNMF: the minimum is -\d.*; use "
+        r"OnlineDictionaryLearning\(codes=\"nonnegative\", atoms=\"nonnegative\"\), whose data may",
     ),
     ({}, X[:0], "0 sample"),
     ({}, X[0], "Expected 2D array, got 1D array"),
@@ -291,7 +291,9 @@ def test_callbacks_count_batches_only_also_inside_a_search():
 def test_sparse_nan_is_found_in_its_row():
     bad = sp.csr_array(X.copy())
     bad.data[25] = np.nan
-    with pytest.raises(ValueError, match=r"contains NaN \(first in row 2, counted from 0\)"):
+    with pytest.raises(
+        ValueError, match=r"contains NaN \(first in row 2, column .*counted from 0\)"
+    ):
         OnlineNMF().fit(bad)
 
 

@@ -69,7 +69,7 @@ def test_grid_search_goes_over_parameters_of_parts():
         ({"loss": "is", "loss__nu": 1}, "ItakuraSaito has no 'nu', it has zeros"),
         ({"loss": "is", "loss__zeros": "never"}, "ItakuraSaito needs zeros to be floor or refuse"),
         ({"alpha": 2.0, "coder__depth": 1}, "Auto has no 'depth', it has tol"),
-        ({"codes__high": 1.0}, "codes='auto' is unknown"),
+        ({"codes__high": 1.0}, "Nonnegative has no 'high', it has l1, l2"),
         ({"loss": "none", "loss__zeros": "floor"}, "loss='none' is unknown"),
         ({"alpha": 2.0, "speed": 1}, "Invalid parameter 'speed'"),
     ],

@@ -19,6 +19,7 @@ from atomstream.domains.networks import edge_means, links, motifs
 from atomstream.domains.networks.edge_means import EdgeMeans, _Table, distinct
 from atomstream.domains.networks.network import Network
 from atomstream.domains.networks.reconstruction import Shrinkage
+from atomstream.domains.networks.verdicts import far_from_network
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 
 
@@ -394,7 +395,7 @@ def test_reconstruction_tends_to_its_limit(chain, room):
     model = learned(matrix, alpha=0.02, chain=chain)
     exact, _ = limit(model, matrix)
     errors = [
-        np.abs(model.reconstruct(matrix, n_steps=n).matrix.toarray() - exact).mean()
+        np.abs(model.reconstruct(matrix, chain=chain, n_steps=n).matrix.toarray() - exact).mean()
         for n in (1_000, 100_000)
     ]
     room.error(
@@ -425,6 +426,70 @@ def test_every_proposal_counts_the_same_repeated_pairs_too():
     assert rebuilt.coverage == (count[matrix > 0] > 0).mean()
     assert_allclose(rebuilt.unvisited_norm, np.linalg.norm(matrix[count == 0]))
     assert_allclose(rebuilt.error, np.linalg.norm(matrix - mean))
+
+
+def hubs(seed, n_nodes=500):
+    return nx.barabasi_albert_graph(n_nodes, 3, seed=seed)
+
+
+def relative(rebuilt):
+    return rebuilt.error / np.linalg.norm(rebuilt.network.out.data)
+
+
+@pytest.mark.filterwarnings("ignore::atomstream.NetworkWarning")  # of few steps and batches
+def test_a_network_is_reconstructed_along_the_chain_that_covers_it():
+    graph = hubs(0, 100)
+    model = learned(graph, "path:9", n_components=9, chain="pivot")
+    how = {"n_steps": 2000, "random_state": 0}
+    default, approximate, exact = (
+        model.reconstruct(graph, **how, **given).matrix
+        for given in ({}, {"chain": "approximate_pivot"}, {"chain": "pivot"})
+    )
+    assert (default != approximate).nnz == 0
+    assert (default != exact).nnz > 0
+    model.set_params(chain="glauber")
+    assert (
+        model.reconstruct(graph, **how).matrix
+        != model.reconstruct(graph, chain="glauber", **how).matrix
+    ).nnz == 0
+    with pytest.raises(ValueError, match="chain='grow' is unknown"):
+        model.reconstruct(graph, chain="grow")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_reconstruction_worse_than_no_network_is_told_and_is_not_the_default(seed, room):
+    graph = hubs(seed)
+    model = NetworkDictionary(n_batches=60, random_state=0).fit(graph)
+    room.error(relative(model.reconstruct(graph, n_steps=60_000)), at_most=1.3)
+    told = r"^The reconstruction is off by 1\.[12]\d of the norm .* 1; learn along chain='approx"
+    with pytest.warns(NetworkWarning, match=told):
+        exact = model.reconstruct(graph, chain="pivot", n_steps=60_000)
+    assert relative(exact) > 1
+    model = NetworkDictionary(n_batches=60, chain="approximate_pivot", random_state=0).fit(graph)
+    room.error(relative(model.reconstruct(graph, n_steps=60_000)), at_most=0.9)
+
+
+def test_heavy_weights_and_few_steps_are_told_apart():
+    graph, rng = hubs(1, 200), np.random.default_rng(0)
+    model = learned(graph, "path:9", n_components=9, chain="pivot")
+    told = r"off by (0\.9|1\.0)\d .*is on edges that no copy visited, so take more steps"
+    with pytest.warns(NetworkWarning, match=told):
+        model.reconstruct(graph, n_steps=2)
+    for u, v in graph.edges:
+        graph[u][v]["weight"] = rng.pareto(1.0) + 0.1
+    with pytest.warns(NetworkWarning, match=r"off by \d+\.\d\d .*take logarithms of weights"):
+        NetworkDictionary("path:9", 9, n_batches=30, random_state=0).fit(graph).reconstruct(graph)
+
+
+def test_only_what_is_hardly_a_reconstruction_is_told():
+    assert far_from_network(0.9, 0.9) is None
+    assert "take more steps" in far_from_network(0.95, 0.9)
+    assert "approximate_pivot" in far_from_network(0.95, 0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph = nx.planted_partition_graph(3, 20, 0.5, 0.05, seed=0)
+        model = learned(graph, "path:5", n_components=2, chain="pivot")
+        assert relative(model.reconstruct(graph, n_steps=5000)) < 0.9
 
 
 def test_a_dictionary_moves_to_another_network_and_labels_stay():
@@ -466,7 +531,8 @@ def test_what_was_not_visited_is_zero_and_counted():
     graph = nx.path_graph(200)
     with pytest.warns(UserWarning, match="bipartite"):
         model = learned(graph)
-    with pytest.warns(UserWarning, match="bipartite"):
+    told = pytest.warns(NetworkWarning, match="no copy visited, so take more steps")
+    with pytest.warns(UserWarning, match="bipartite"), told:
         rebuilt = model.reconstruct(graph, n_steps=50)
     visited = rebuilt.counts.toarray() > 0
     assert 0 < rebuilt.coverage < 1
@@ -791,6 +857,7 @@ def test_a_model_that_has_not_learned_says_so():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The network has")
+@pytest.mark.filterwarnings("ignore:The reconstruction is off")  # of a few steps
 def test_sparse_networks_are_never_dense():
     n = 50_000
     rng = np.random.default_rng(0)

@@ -475,11 +475,11 @@ def test_drawn_pictures_are_what_their_twins_return():
 
 def test_complaints_about_data_name_the_class_that_was_called():
     dark = picture() - 0.9
-    told = r"passed to ImageDictionary: .*; shift the data or say nonnegative=False\.$"
+    told = r"passed to ImageDictionary: .*; say nonnegative=False\.$"
     model = small(nonnegative=True).fit(picture())
     for call in (model.fit, model.reconstruct):
         with pytest.raises(ValueError, match=told):
             call(dark)
     dark = np.stack([dark] * 3, axis=2)
-    with pytest.raises(ValueError, match=r"passed to ColorRestorer: .*; shift the data\.$"):
+    with pytest.raises(ValueError, match=r"passed to ColorRestorer: .*; clip what is below 0\.$"):
         ColorRestorer(2, 4, n_patches=100).fit({"sea": dark, "sand": dark})

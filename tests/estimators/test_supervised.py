@@ -477,7 +477,6 @@ REFUSED = [
         ),
         "labels='counts' is of another kind",
     ),
-    (lambda X, y: SupervisedDictionary(3).fit(-X, y), "Negative"),
 ]
 
 

@@ -317,7 +317,7 @@ def test_signed_movies_have_signed_atoms(tmp_path, mode, room):
 @pytest.mark.parametrize("mode", ["frames", "pixels"])
 def test_complaints_name_the_class_that_was_called(mode):
     model = VideoDictionary(2, mode=mode, random_state=0)
-    told = "passed to VideoDictionary: .*; shift the data or say nonnegative=False"
+    told = "passed to VideoDictionary: .*; say nonnegative=False"
     with pytest.raises(ValueError, match=told):
         model.fit(signed_movie())
     model.fit(np.abs(signed_movie()))

@@ -3,7 +3,7 @@ test.
 
 model = OnlineNMF(20, loss="kl").fit(counts)           # sparse or dense; atoms are distributions
 over features OnlineNMF(20, loss=Beta(0.5)).fit(spectra)             # a family's member, as a part
-OnlineNMF(20, loss=ItakuraSaito(zeros="refuse"))       # zeros are raised to 1e-8 unless refused
+OnlineNMF(20, loss=ItakuraSaito(zeros="refuse"))       # zeros are raised unless refused
 OnlineNMF(20, loss="huber", updater="spsg")             # the paper's projected subgradient steps
 robust = OnlineNMF(20, loss=Huber(30.0)).fit(pictures)
 robust.clean(pictures), robust.outliers(pictures)      # what the model explains, and what goes
@@ -291,7 +291,7 @@ def test_zeros_are_raised_in_proportion_or_refused():
     model = OnlineNMF(3, loss="is", random_state=0, n_epochs=5).fit(X)
     small = OnlineNMF(3, loss="is", random_state=0, n_epochs=5).fit(1e-9 * X)
     assert_allclose(small.objective(1e-9 * X), model.objective(X), rtol=1e-6)
-    with pytest.raises(ValueError, match=r"contains zeros .first in row 5.* say loss__zeros='fl"):
+    with pytest.raises(ValueError, match=r"contains zeros .first in row 5, column 2, .*zeros='fl"):
         OnlineNMF(3, loss=ItakuraSaito(zeros="refuse")).fit(X)
     with pytest.raises(ValueError, match=r"zeros to be floor or refuse, got 'never'"):
         ItakuraSaito(zeros="never")

@@ -166,7 +166,7 @@ def test_complaints_about_a_row_count_the_rows_that_are_skipped(learn, encode):
     _, folder, _ = learn(lines(X), "--on-bad-line", "skip", "--loss", "is", "--zeros", "refuse")
     code, _, told = encode(folder, lines(X, [BAD["words"], "1,0,1"], [3, 9]))
     assert code == 2
-    assert "zeros (first in row 10, counted from 0)" in told.err
+    assert "zeros (first in row 10, column 1, counted from 0)" in told.err
 
 
 def test_runs_on_other_data_refuse_the_option(tmp_path, capsys):

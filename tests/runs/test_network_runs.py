@@ -73,6 +73,28 @@ def test_networks_are_read_from_other_files(folder, ending, tmp_path):
     assert_array_equal(atomstream.load(tmp_path / "run").components_, model.components_)
 
 
+def test_a_reconstruction_worse_than_no_network_is_told_wherever_it_is_shown(tmp_path, capsys):
+    graph, rng = nx.barabasi_albert_graph(200, 3, seed=1), np.random.default_rng(0)
+    lines = [f"{u} {v} {rng.pareto(1.0) + 0.1:.4f}" for u, v in graph.edges]
+    (tmp_path / "heavy.txt").write_text("\n".join(lines) + "\n")
+    common = ("--motif", "path:9", "--atoms", 9, "--batches", 20, "--batch-size", 500)
+    run("network", "learn", tmp_path / "heavy.txt", *common, "--out", tmp_path / "run")
+    told = r"The\s+reconstruction\s+is\s+off\s+by\s+\d+\.\d\d\s+of\s+the\s+norm"
+    capsys.readouterr()
+    run("inspect", tmp_path / "run")
+    assert re.search(told, capsys.readouterr().out)
+    run("network", "reconstruct", tmp_path / "run", "--steps", 50_000)
+    assert re.search(told, capsys.readouterr().err)
+    run("report", tmp_path / "run")
+    assert re.search(told, (tmp_path / "run/report.html").read_text())
+
+
+def test_a_run_that_says_more_than_nothing_has_no_remark(folder, capsys):
+    capsys.readouterr()
+    run("inspect", folder / "run")
+    assert "remark" not in capsys.readouterr().out
+
+
 def test_a_run_that_was_stopped_goes_on_to_the_bit(folder, tmp_path, capsys):
     settings = NetworkSettings(
         (str(folder / "edges.txt"),),

@@ -67,7 +67,7 @@ def test_tables_are_those_that_the_field_reads(folder):
     assert all(float(cosine) > 0.97 for *_, cosine in sums)
     assert table(folder / "run/known_activities.txt", "\t")[0][0] == "Samples"
     samples = table(folder / "run/samples.csv")[1:]
-    assert [name for name, _, over, _ in samples if over == "True"] == ["S7"]
+    assert [name for name, _, over, *_ in samples if over == "True"] == ["S7"]
     assert [row[0] for row in table(folder / "run/ranks.csv")[1:]] == ["1", "2", "3", "4"]
 
 

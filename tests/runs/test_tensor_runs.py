@@ -111,7 +111,7 @@ def test_names_and_labels_come_from_the_file(folder):
     assert hour.coords["hour"].values.tolist() == [*range(9)]
 
 
-def test_tensors_of_three_modes_signed_ones_and_missing_entries(tmp_path):
+def test_tensors_of_three_modes_signed_ones_and_missing_entries(tmp_path, capsys):
     np.save(tmp_path / "x.npy", tensor(30, 3))
     run("tensor", "learn", tmp_path / "x.npy", *SETTINGS, "--out", tmp_path / "three")
     assert atomstream.load(tmp_path / "three/model.atoms").shape_in_ == (7, 9, 4)
@@ -122,6 +122,11 @@ def test_tensors_of_three_modes_signed_ones_and_missing_entries(tmp_path):
     assert_array_equal(
         atomstream.load(tmp_path / "signed/model.atoms").components_, wanted.components_
     )
+    run(*signed[:3], *SETTINGS, "--out", tmp_path / "nonnegative")
+    assert atomstream.load(tmp_path / "nonnegative/model.atoms").components_.min() >= 0
+    told = capsys.readouterr().err
+    assert "Negative entries have" in told
+    assert "for data of both signs say --signed" in told
     holes = X.copy()
     holes[30, 1, 1] = np.nan
     np.save(tmp_path / "nan.npy", holes)

@@ -241,7 +241,7 @@ def test_signed_videos_are_learned_where_they_are_said_to_be_signed(folder, mode
     assert main([str(word) for word in (*learn, "--out", out)]) == 2
     told = capsys.readouterr().err
     assert "VideoDictionary" in told
-    assert "shift the data or say --no-nonnegative; to find cells in relative changes, clip" in told
+    assert "say --no-nonnegative; to find cells in relative changes, clip" in told
     run(*learn, "--no-nonnegative", "--out", out)
     model = VideoDictionary(3, mode=mode, nonnegative=False, random_state=0).fit(signed)
     assert_array_equal(atomstream.load(out / "model.atoms").components_, model.components_)

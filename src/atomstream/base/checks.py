@@ -65,7 +65,7 @@ def lettered(number: int) -> str:
 
 def renumbered(sentence: str, words: Callable[[int], str]) -> str:
     """Return a complaint of a model in which the number of a row is put in other words."""
-    return re.sub(r"first in row (\d+)", lambda found: words(int(found[1])), sentence)
+    return re.sub(r"first in (?:row|sample) (\d+)", lambda found: words(int(found[1])), sentence)
 
 
 def printable(text: str) -> str:

@@ -5,12 +5,13 @@ and written, wherever it would stand in memory. So `checked_numbers` is called b
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.extras import library
 
 KINDS = "fiubO"  # of NumPy's types: real numbers, and objects, which may be some
@@ -26,7 +27,10 @@ class Shaped(Protocol):
 
 Matrix: TypeAlias = "NDArray | sp.sparray"  # dense, or sparse in CSR format; rows are samples
 # What people give: checked before use.
-Samples: TypeAlias = ArrayLike | Shaped
+if TYPE_CHECKING:
+    Samples: TypeAlias = ArrayLike | Shaped
+else:
+    Samples = ArrayLike  # as help shows it
 
 
 def dense(X: Any) -> Any:

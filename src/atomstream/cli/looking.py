@@ -127,6 +127,7 @@ def inspect(run: Path, as_json: bool) -> int:
     inputs = [] if record.settings is None else list(record.settings.inputs)
     if inputs:
         facts["inputs"] = ", ".join(inputs[:3]) + (" ..." if len(inputs) > 3 else "")
+    remark = look.remark(figures)
     left, beyond = figures.pop(UNEXPLAINED, None), figures.pop(BEYOND_MEANS, None)
     facts |= {name: f"{value:.4g} ({look.quality_on})" for name, value in figures.items()}
     if left is not None:  # what people ask first
@@ -134,6 +135,8 @@ def inspect(run: Path, as_json: bool) -> int:
         if beyond is not None:
             explained += f", {100 * (1 - beyond):.4g} % of what the means of the columns leave"
         facts = {"explained": f"{explained} ({look.quality_on})"} | facts
+    if remark is not None:
+        facts["remark"] = remark
     if record.chosen:
         facts["chosen"] = told(record.chosen)
     if alarms := alarms_of(record.history):

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+MIN_EXPECTED = 1e-6  # counts of a row that one of the atoms has to expect in a possible feature
+MIN_FITTED = 1e-100  # what stands for 0 in a reconstruction: its square is still a number
 SMALLEST = 1e-3  # share of a row's counts below which an atom leaves the first code at once
 START = 1e-6  # share of a row's counts that an entry begins with: zeros would never be tried
 ENTERING = 1e-3  # the same for an atom that comes back
@@ -13,6 +15,27 @@ MAX_ADDED = 5  # atoms that come back at most
 RIDGE = 1e-12  # of the mean curvature: two equal atoms have a curvature without an inverse
 
 
+def possible(X: NDArray, atoms: NDArray) -> NDArray:
+    """Return which features of each row its atoms can make: some atom expects counts there.
+
+    An atom that makes all counts of a row expects at least a millionth of one in such a feature.
+    What a row has elsewhere has no likelihood under any code, and says nothing about its code.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Counts.
+    atoms : ndarray of shape (n_components, n_features)
+        Of sum one.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples, n_features)
+    """
+    found: NDArray = X.sum(axis=1, keepdims=True) * atoms.max(axis=0) > MIN_EXPECTED
+    return found
+
+
 def few_codes(X: NDArray, atoms: NDArray, allowed: NDArray | None = None) -> NDArray:
     r"""Return nonnegative codes of counts under Kullback-Leibler, each with few atoms.
 
@@ -21,7 +44,8 @@ def few_codes(X: NDArray, atoms: NDArray, allowed: NDArray | None = None) -> NDA
     divergence rises by less than p; then atoms come back that lower it by more. The price of an
     atom is that of the Bayesian information criterion, :math:`p = \phi \log(n) / 2` with n the sum
     of the row; :math:`\phi \ge 1` is the dispersion, twice the divergence of the first code over
-    the degrees of freedom, which is 1 for Poisson counts of the atoms given.
+    the degrees of freedom, which is 1 for Poisson counts of the atoms given. Sums are over the
+    features that are `possible`, and a row without counts there has a code of zeros.
 
     Parameters
     ----------
@@ -42,15 +66,16 @@ def few_codes(X: NDArray, atoms: NDArray, allowed: NDArray | None = None) -> NDA
     (1989), "Generalized linear models", section 9.2, the dispersion. Atoms are proposed by the
     saliency of Hassibi, Stork (1993), "Second order derivatives for network pruning".
     """
-    codes = np.zeros((len(X), len(atoms)))
-    for i, x in enumerate(np.asarray(X, np.float64)):
-        row = _Row(x, np.asarray(atoms, np.float64))
+    X, atoms = np.asarray(X, np.float64), np.asarray(atoms, np.float64)
+    codes, seen = np.zeros((len(X), len(atoms))), possible(X, atoms)
+    for i in np.flatnonzero((X * seen).any(axis=1)):
+        row = _Row(X[i, seen[i]], atoms[:, seen[i]])
         if allowed is None:
-            code, _ = row.selected()
+            codes[i], _ = row.selected()
         else:
             places = np.flatnonzero(allowed[i])
-            code, _ = row.fitted(places, np.full(len(places), x.sum() / max(len(places), 1)))
-        codes[i] = code
+            start = np.full(len(places), row.total / max(len(places), 1))
+            codes[i], _ = row.fitted(places, start)
     return codes
 
 
@@ -79,13 +104,23 @@ class _Row:
             before = value
         code = np.zeros(len(self.atoms))
         code[places] = found[0]
-        return code, value
+        # Counts that none of these atoms can make: the kernel divides by a stand-in for 0 there.
+        return code, value if fitted.min() > MIN_FITTED else np.inf
+
+    def _made(self, code: NDArray) -> NDArray:
+        """Return the reconstruction, above 0: where no atom of the code has counts it is zero."""
+        made: NDArray = np.maximum(code @ self.atoms, MIN_FITTED)
+        return made
 
     def selected(self) -> tuple[NDArray, float]:
         """Return the code of few atoms, and its divergence."""
         n_atoms = len(self.atoms)
         code, _ = self.fitted(np.arange(n_atoms), np.full(n_atoms, self.total / n_atoms))
-        places = np.flatnonzero(code > SMALLEST * self.total)
+        parts, kept = code[:, None] * self.atoms[:, self._places], code > SMALLEST * self.total
+        # Without an atom that alone makes some of the counts these would have no likelihood.
+        bare = parts[kept].sum(axis=0) < MIN_EXPECTED
+        kept |= (parts[:, bare] >= MIN_EXPECTED).any(axis=1)
+        places = np.flatnonzero(kept)
         code, value = self.fitted(places, code[places] + START * self.total)
         freedom = max(len(self._places) - len(places), 1)
         price = max(1.0, 2 * value / freedom) * np.log(max(self.total, 2.0)) / 2
@@ -95,7 +130,7 @@ class _Row:
     def _without(self, code: NDArray, value: float, price: float) -> tuple[NDArray, float]:
         """Take atoms out as long as one costs more than it explains."""
         while (places := np.flatnonzero(code)).size > 1:
-            atoms, y = self.atoms[places], code @ self.atoms
+            atoms, y = self.atoms[places], self._made(code)
             curvature = (atoms * (self.x / y**2)) @ atoms.T
             curvature += RIDGE * np.trace(curvature) * np.eye(len(places))
             # What the divergence rises by without an atom, to the second order.
@@ -113,10 +148,13 @@ class _Row:
     def _with(self, code: NDArray, value: float, price: float) -> tuple[NDArray, float]:
         """Take the atom that promises most back in, as long as it explains more than it costs."""
         for _ in range(MAX_ADDED):
-            y = code @ self.atoms
+            y = self._made(code)
             pull = (self.atoms @ (self.x / y)) - self.atoms.sum(axis=1)
-            gain = np.maximum(pull, 0) ** 2 / (2 * (self.atoms**2 @ (self.x / y**2)))
-            best = int(np.where(code > 0, 0.0, gain).argmax())
+            curvature = self.atoms**2 @ (self.x / y**2)
+            # An atom that has none of the counts has no curvature, and nothing to gain.
+            free = (code == 0) & (curvature > 0)
+            gain = np.maximum(pull, 0) ** 2 / (2 * np.where(free, curvature, np.inf))
+            best = int(gain.argmax())
             places = np.append(np.flatnonzero(code), best)
             start = np.append(code[places[:-1]], ENTERING * self.total)
             tried, within = self.fitted(places, start)

@@ -16,7 +16,7 @@ from atomstream.coders.vertex import has_vertices, to_vertices
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty, kernel_form
 from atomstream.problem import Accuracy, Batch, Needs, Objective
-from atomstream.problem.products import DenseProducts, products
+from atomstream.problem.products import DenseProducts, on_possible_features, products
 
 # Of the sum of a row. Codes that fall in call after call would become subnormal numbers, with which
 # many processors compute many times as long.
@@ -83,6 +83,7 @@ class Multiplicative(Coder):
         atoms = dictionary.atoms().astype(np.float64 if precise else batch.X.dtype, copy=False)
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
         residual = np.full(len(codes), np.inf)
+        batch, atoms = on_possible_features(batch, atoms, objective.loss)
         projector = least_squares(atoms, objective.loss)
         blocks = products(batch, atoms, objective.loss)
 

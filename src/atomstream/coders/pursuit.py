@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import over_rows
+from atomstream.base.array_like import ArrayLike
 from atomstream.coders.base import Coder, Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.problem import Accuracy, Batch, Needs, Objective

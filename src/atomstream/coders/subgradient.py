@@ -16,7 +16,7 @@ from atomstream.coders.starting import least_squares, starting_codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.penalties.base import Penalty
 from atomstream.problem import Accuracy, Batch, Needs, Objective
-from atomstream.problem.products import Products, products
+from atomstream.problem.products import Products, on_possible_features, products
 
 PROMISED = 0.01  # alpha of Armijo's rule: this share of what the gradient promises must come true
 SHRINK = 0.1  # gamma of Armijo's rule
@@ -72,17 +72,18 @@ class ProjectedSubgradient(Coder):
 
         The residual is what a step of one unit promises to gain, as a share of the objective.
         """
+        if accuracy.violation == 0 and objective.loss.exponents and objective.codes.nonnegative:
+            return Multiplicative().encode(batch, dictionary, objective, accuracy, start)
         atoms = dictionary.atoms().astype(np.float64)
         codes = np.empty((batch.X.shape[0], len(atoms)), batch.X.dtype)
         residual = np.empty(len(codes))
+        batch, atoms = on_possible_features(batch, atoms, objective.loss)
         projector = least_squares(atoms, objective.loss)
         blocks = products(batch, atoms, objective.loss)
         # The unit of steps may be too short by the number of atoms, where all are alike.
         # (A gain is of the second order in the violation, hence its square.)
         enough = max(accuracy.gap, accuracy.violation**2 / len(atoms))
         kinks = objective.loss.has_kinks
-        if accuracy.violation == 0 and objective.loss.exponents and objective.codes.nonnegative:
-            return Multiplicative().encode(batch, dictionary, objective, accuracy, start)
         finish = accuracy.violation == 0 and objective.codes.polyhedral
         rule = self.rule if self.rule != "auto" else "polyak" if kinks else "armijo"
 
@@ -182,8 +183,13 @@ class _Problem:
         slope = self.block.code_gradient(plus) - self.block.code_gradient(minus)
         # sign(0) = 0, a subgradient of the absolute value at 0.
         slope = slope + self._penalty.l1 * np.sign(codes)
+        slope = slope + self._penalty.l2 * codes
         curvature = self.block.code_curvature(curvature) + self._penalty.l2
-        return slope + self._penalty.l2 * codes, 1 / np.maximum(curvature, np.finfo(float).tiny)
+        # A row of zeros has no curvature under most divergences: there a unit is the whole code.
+        size = np.abs(codes).sum(axis=1)
+        straight = np.abs(slope).max(axis=1) / np.where(size > 0, size, 1)
+        curvature = np.where(curvature > 0, curvature, straight)
+        return slope, 1 / np.maximum(curvature, np.finfo(float).tiny)
 
     def move(self, codes: NDArray, slope: NDArray, length: NDArray) -> NDArray:
         """Return the projection of a step against the slope."""

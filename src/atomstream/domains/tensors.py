@@ -165,6 +165,18 @@ class Axes:
         # The inverse of the order in which modes were flattened.
         return X.transpose(0, *(place + 1 for place in np.argsort(self.order)))
 
+    def index(self, column: int) -> tuple[int, ...]:
+        """Return the place in a sample of an entry of its row."""
+        flat = np.unravel_index(column, tuple(self.shape[mode] for mode in self.order))
+        return tuple(int(flat[place]) for place in np.argsort(self.order))
+
+    def place(self, column: int) -> str:
+        """Return the words for it: the names of the modes, where they have any."""
+        index = self.index(column)
+        if self.names is None:
+            return f"entry {index if len(index) > 1 else index[0]}"
+        return ", ".join(f"{name} {at}" for name, at in zip(self.names, index, strict=True))
+
     def label(self, loadings: Sequence[NDArray]) -> list[Any]:
         """Return loading matrices as xarray arrays, with an axis for each mode of a group."""
         if self.names is None or self.labels is None:

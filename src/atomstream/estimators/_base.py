@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import (
     Choice,
@@ -20,11 +20,13 @@ from atomstream.base import (
     threads,
     without_mask,
 )
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.fields import field_names
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation, registry
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._columns import learn_names
+from atomstream.estimators._domain import in_scale
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._given import (
     are_shards,
@@ -54,7 +56,13 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
     (how data become a batch), `_first_batches` and `_starting_dictionary` (how a start is made).
     """
 
-    SIGNED: ClassVar[str] = "use OnlineDictionaryLearning"  # for data with negative entries
+    # Where data may be negative beside nonnegative factors: what fits them.
+    BOTH_SIGNS: ClassVar[str] = ""
+    # For data with negative entries.
+    SIGNED: ClassVar[str] = (
+        'use OnlineDictionaryLearning(codes="nonnegative", atoms="nonnegative"), whose data may be '
+        "negative"
+    )
     KNOWN: ClassVar[tuple[str, ...]] = ("n_features_in_",)  # of the shape of data, before learning
     TOLERANCE: ClassVar[Any] = "root"
 
@@ -362,7 +370,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             if self._learner.clock.step == 0:
                 self._project_start()
                 batches = iter(batches)
-                first = _validation.in_scale(batches, self.algorithm_.objective)
+                first = in_scale(batches, self.algorithm_.objective, self.BOTH_SIGNS)
                 batches = chain(self._first_batches(first, n_rows), batches)
                 if not self._learner.has_state:
                     return False

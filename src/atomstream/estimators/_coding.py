@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import (
@@ -24,9 +24,11 @@ from atomstream.base import (
     order_for,
     threads,
 )
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.fields import NUMBERS, Field, array, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
+from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._columns import beside, in_axes, like_given
 from atomstream.estimators._estimator import Estimator, view
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -110,6 +112,13 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
                 self.axes_ = Axes.of(X, None)
         return rows
+
+    def _place(self, row: int, column: int) -> str:
+        """Return the words for an entry of the rows, as the data were given."""
+        if blamed_model(self) is not self:  # whose data have other columns
+            return f"row {row}"
+        names = getattr(self, "feature_names_in_", None)
+        return f"row {row}, column {column if names is None else repr(str(names[column]))}"
 
     def _samples(self, rows: Matrix) -> Any:
         """Return rows in the shape of samples."""

@@ -138,8 +138,12 @@ class Estimator(BaseEstimator):
         """Return a part with some parameters changed; a name gives way to what it stands for."""
         model: Any = self
         part = getattr(model, role)
-        if role == "updater" and isinstance(part, str) and part == "auto":
-            part = model._make_algorithm().updater
+        if role in ("updater", "codes", "atoms") and isinstance(part, str) and part == "auto":
+            algorithm = model._make_algorithm()
+            part = algorithm.updater
+            if role != "updater":
+                codes, atoms = model._auto_sets(part, algorithm.objective.loss)
+                part = codes if role == "codes" else atoms
         return changed_part(role, part, values)
 
     def _validate_params(self) -> None:

@@ -4,10 +4,11 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples
+from atomstream.base.array_like import ArrayLike
 from atomstream.estimators._coding import Coding
 from atomstream.estimators._columns import as_sample
 from atomstream.estimators._sklearn import with_callbacks

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import NamedColumns, are_texts, checked_array, checked_numbers, dense, library, names_of
+from atomstream.base import (
+    NamedColumns,
+    are_texts,
+    checked_array,
+    checked_numbers,
+    dense,
+    library,
+    names_of,
+)
 from atomstream.exceptions import DataWarning, IncompatiblePartsError
 from atomstream.losses import Entrywise, Squared
 

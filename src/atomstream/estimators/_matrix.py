@@ -6,23 +6,27 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import Choice, Matrix, Samples, are_fixed, dense, fixed_atoms
+from atomstream.base.array_like import ArrayLike
 from atomstream.coders import Auto
 from atomstream.dictionaries import Dictionary
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._coding import holds_codes
 from atomstream.estimators._columns import like_given
+from atomstream.estimators._domain import check_domain, in_domain
 from atomstream.estimators._given import by_rows, like
-from atomstream.estimators._validation import in_domain, warn_of_no_majoriser
+from atomstream.estimators._validation import warn_of_no_majoriser
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Scaling, dominance, explainer_for
+from atomstream.losses import Loss
 from atomstream.memory.gram import Aggregates
-from atomstream.penalties.base import ElasticNetOnSet
+from atomstream.penalties.base import ElasticNetOnSet, Penalty
 from atomstream.problem import Batch, Objective
 from atomstream.streams import OnDisk
+from atomstream.updates import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
 
@@ -48,21 +52,29 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """Return the parts that the parameters stand for; the updater gives sets and coder."""
         loss = registry.resolve_loss(self.loss)
         fixed = fixed_atoms(self.fixed_components, self.n_components)
-        updater = registry.resolve_updater(self.updater, loss, fixed, self.damping)
-        bounded, sized = updater.sets(loss)
-        sets = registry.SETS
-        codes = registry.resolve("codes", self.codes, sets | {"auto": lambda: bounded}, "prox")
-        codes = registry.with_elastic_net(codes, self.alpha, self._ridge)
-        atoms = registry.resolve("atoms", self.atoms, sets | {"auto": lambda: sized}, "prox")
+        # "auto" gives way to what was chosen: the updater to the set of the atoms, sets to it.
+        known = registry.SETS | {"auto": lambda: None}
+        atoms = registry.resolve("atoms", self.atoms, known, "prox")
+        updater = registry.resolve_updater(self.updater, loss, fixed, self.damping, atoms)
+        bounded, sized = self._auto_sets(updater, loss)
+        codes = registry.resolve("codes", self.codes, known, "prox") or bounded
+        codes, atoms = registry.with_elastic_net(codes, self.alpha, self._ridge), atoms or sized
         coder = registry.resolve_coder(self.coder, loss, codes, auto=updater.coder)
         objective = Objective(loss, codes, atoms)
         reseeding = Reseeding(updater.patience)
         explainer = explainer_for(updater, objective)
         return Algorithm(objective, coder, updater, reseeding, bool(self.missing), explainer)
 
+    def _auto_sets(self, updater: Updater, loss: Loss) -> tuple[Penalty, Penalty]:
+        """Return the sets of codes and atoms where none are chosen."""
+        return updater.sets(loss)
+
     def _choices(self) -> dict[str, Choice]:
         """Return what settings became, with the scale where columns have one."""
         found, scaling = super()._choices(), self.scaling_
+        if self.alpha == "auto":
+            why = "0.1, unless the set of the codes has a penalty of its own or takes none"
+            found["alpha"] = Choice(self.algorithm_.objective.codes.l1, why)
         if scaling.kind != "none":
             found["scale"] = Choice.given(scaling.kind)
         auto = getattr(self._learner, "ridge", Choice(0.0, "no entry has been missing"))
@@ -135,6 +147,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         """
         if whole:
             _warn_of_many_atoms(self.n_components, X.shape, self.algorithm_.objective.codes)
+            # Now, for batches have the rows in another order.
+            check_domain(X, self.algorithm_.objective.loss, weights, self._place)
         if whole and self.n_epochs is None and self.updater == "auto":
             warn_of_no_majoriser(self.algorithm_.objective.loss)
         run = self._learner
@@ -213,7 +227,8 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
     def _to_batch(self, X: Matrix, weights: NDArray | None = None, **known: Any) -> Batch:
         """Return checked data in units of the scale, in the domain of the loss, as a batch."""
-        X = in_domain(self.scaling_.apply(X), self.algorithm_.objective.loss)
+        loss = self.algorithm_.objective.loss
+        X = in_domain(self.scaling_.apply(X), loss, weights, self._place)
         return super()._to_batch(X, weights, **known)
 
     def _samples(self, rows: Matrix) -> Any:

@@ -16,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base import RandomSource, check_count, track
 from atomstream.domains.networks import Motif, Network, Ranking, Reconstruction
 from atomstream.domains.networks.edge_means import EdgeMeans, distinct
+from atomstream.domains.networks.verdicts import far_from_network
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LearnerInside, drawn_seed
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice
+from atomstream.exceptions import NetworkWarning
 from atomstream.samplers import MotifChain, MotifGlauber, MotifPivot, homomorphisms
 from atomstream.samplers.base import patches_of
 
@@ -109,7 +111,12 @@ class NetworkReconstruction(LearnerInside):
     position_: NDArray | None = field(init=False)
 
     def reconstruct(
-        self, network: object, *, n_steps: int = 100_000, random_state: RandomSource = 0
+        self,
+        network: object,
+        *,
+        chain: Any = None,
+        n_steps: int = 100_000,
+        random_state: RandomSource = 0,
     ) -> Reconstruction:
         """Reconstruct a network, the one learned from or another.
 
@@ -122,6 +129,10 @@ class NetworkReconstruction(LearnerInside):
         Parameters
         ----------
         network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
+        chain : str or class of chains, optional
+            As the parameter of the model. By default that of the model, but "approximate_pivot" in
+            the place of "pivot": its law is another one, under which sparse regions are visited as
+            often as dense ones.
         n_steps : int, default=100_000
             Copies; not used under "all".
         random_state : int, Generator, RandomState or None, default=0
@@ -131,14 +142,33 @@ class NetworkReconstruction(LearnerInside):
         -------
         Reconstruction
             Weights of the pairs that were visited.
+
+        Warns
+        -----
+        NetworkWarning
+            Where it is hardly nearer to the network than one without edges: off by more than 0.9 of
+            the norm of the network.
         """
+        chain = self._covering(chain)
         network = self._validated(network, n_steps)
         # Counts are kept in 32 bits, weights in floats.
-        weighted = self._many_proposals(n_steps) or self.chain == "all"
+        weighted = self._many_proposals(n_steps) or chain == "all"
         pairs = EdgeMeans(network.n_nodes, weighted=weighted)
-        for block in self._coded(network, self.chain, n_steps, random_state):
+        for block in self._coded(network, chain, n_steps, random_state):
             pairs.add(block.states, block.patches[block.places], block.weights)
-        return Reconstruction(network, *pairs.drain())
+        found, norm = (
+            Reconstruction(network, *pairs.drain()),
+            float(np.linalg.norm(network.out.data)),
+        )
+        if sentence := far_from_network(found.error / norm, found.unvisited_norm / norm):
+            warnings.warn(sentence, NetworkWarning, stacklevel=2)
+        return found
+
+    def _covering(self, chain: Any) -> Any:
+        """Return the chain that was chosen, by default one that covers the network well."""
+        if chain is not None:
+            return chain
+        return "approximate_pivot" if self.chain == "pivot" else self.chain
 
     def denoise(
         self,
@@ -188,8 +218,7 @@ class NetworkReconstruction(LearnerInside):
         Lyu, Kureh, Vendrow, Porter (2024), "Learning low-rank latent mesoscale structures in
         networks", for edges of the motif left out.
         """
-        if chain is None:
-            chain = "approximate_pivot" if self.chain == "pivot" else self.chain
+        chain = self._covering(chain)
         network = self._checked_request(network, pairs, scores, chain, n_steps)
         proposals = self._proposals(network, chain, n_steps, random_state)
         ranking = Ranking.of(proposals.reconstruction, proposals.law, pairs)

@@ -121,11 +121,11 @@ def _table(**own: Parameter | str | tuple[Kind, ...]) -> Table:
     return made
 
 
-RIDGE = (AMOUNT, one_of("auto"))
-NMF = _table(codes=(AUTO_SET,), atoms=(AUTO_SET,), ridge=RIDGE)
-SIGNED = _table(ridge=RIDGE)
+AUTO_AMOUNT = (AMOUNT, one_of("auto"))
+NMF = _table(codes=(AUTO_SET,), atoms=(AUTO_SET,), ridge=AUTO_AMOUNT)
+DICTIONARY = NMF | _table(alpha=AUTO_AMOUNT)
 BATCHES = _table(
-    ridge=RIDGE,
+    ridge=AUTO_AMOUNT,
     n_shared=parameter("Number of atoms that all data sets share.", COUNT),
     n_own=parameter("Number of atoms of each data set alone.", whole(0)),
     data_sets=parameter("Names of all data sets, if known.", ARRAYS, NONE),
@@ -174,6 +174,7 @@ CONVEX = _table(
         "Which atom a sample may represent.", one_of("random", "code", "labels", "pooled")
     ),
     codes=(part("prox", CONVEX_CODES),),
+    alpha=AUTO_AMOUNT,
     n_epochs=(COUNT,),
 )
 CP = _table(
@@ -182,7 +183,7 @@ CP = _table(
     reshape=parameter("Groups of modes that are one.", LIST, TUPLE, NONE),
     updater=parameter(
         "Steps of the loadings: auto, or atomstream.updates.LoadingSweep(radius=, n_sweeps=).",
-        part("bound", {"auto"}),
+        *(one_of("auto"), implementing("bound", "a part such as updates.LoadingSweep")),
     ),
     batch_size="Samples per step.",
     n_epochs="Passes over the samples.",

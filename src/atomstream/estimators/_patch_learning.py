@@ -136,8 +136,11 @@ class PatchLearning(LearnerInside):
                 f"The learner has {learner.n_features_in_} features, patches of shape {shape} have "
                 f"{np.prod(shape)}."
             )
+        alpha, codes = learner.alpha, learner.algorithm_.objective.codes
+        if alpha == "auto":  # a part brings its own strength
+            alpha = 0.0 if codes == learner.codes else codes.l1
         # What is given outranks what the learner had.
-        known = {"alpha": learner.alpha, "n_jobs": learner.n_jobs, **params}
+        known = {"alpha": alpha, "n_jobs": learner.n_jobs, **params}
         known["nonnegative"] = type(learner) is OnlineNMF
         model = cls(learner.n_components, shape[0], **known)
         model.check()

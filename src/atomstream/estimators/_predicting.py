@@ -4,12 +4,13 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn import metrics
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, without_mask
+from atomstream.base.array_like import ArrayLike
 from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._given import checked_weights
 from atomstream.estimators._label_tables import checked_covariates

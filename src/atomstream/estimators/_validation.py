@@ -6,24 +6,20 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
-from atomstream.base import (
-    Matrix,
-    checked_numbers,
-    dense,
-    fixed_atoms,
-)
+from atomstream.base import Matrix, checked_numbers, dense, fixed_atoms
+from atomstream.base.array_like import ArrayLike
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._columns import in_columns, is_array
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
 from atomstream.exceptions import AtomstreamWarning, DataWarning, ScheduleWarning
 from atomstream.loop import MAX_ROUNDS, leaves_nothing
-from atomstream.losses import Loss, Mahalanobis
-from atomstream.problem import Batch, Objective
+from atomstream.losses import Loss
+from atomstream.problem import Batch
 from atomstream.schedules import Constant, Schedule, check_conditions
 
 
@@ -34,14 +30,7 @@ class NotConvergedWarning(AtomstreamWarning, ConvergenceWarning):
     """
 
 
-# The largest entry of data whose models are as accurate as those of the same data near 1, by the
-# type of the data: for the squared loss, and for other losses.
-ACCURATE = {
-    np.dtype(np.float64): ((1e-40, 1e120), (1e-40, 1e140)),
-    np.dtype(np.float32): ((1e-20, 1e16), (1e-7, 1e16)),
-}
 LENGTHS = 1e-150, 1e150  # of the largest entry of an atom, so that squares are numbers
-ZERO = 1e-8  # of a row's mean: what zeros are raised to where the loss is infinite there
 
 
 def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 - as the argument
@@ -66,13 +55,13 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
     high = float(high_of.reduce(values, axis=None, initial=0))
     if not (np.isfinite(low) and np.isfinite(high)):
         holes = np.isnan(values).any() and not model.missing
-        row, _ = _first_place(X, np.isnan(values) if holes else np.isinf(values))
+        place = model._place(*first_place(X, np.isnan(values) if holes else np.isinf(values)))
         offer = (
             ", or say missing=True" if holes and "missing" in said.get_params(deep=False) else ""
         )
         raise ValueError(
-            f"Input X contains {'NaN' if holes else 'infinity'} (first in row {row}, counted "
-            f"from 0); {name} needs finite values: drop or fill such entries{offer}."
+            f"Input X contains {'NaN' if holes else 'infinity'} (first in {place}, counted from "
+            f"0); {name} needs finite values: drop or fill such entries{offer}."
         )
     if reset and model.missing and sp.issparse(X) and not np.isnan(values).any():
         warnings.warn(
@@ -83,11 +72,11 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
             stacklevel=6,  # the caller of fit or partial_fit
         )
     if low < 0 and model.__sklearn_tags__().input_tags.positive_only:
-        advice = f" or {said.SIGNED}" if hasattr(said, "SIGNED") else ""
-        row, column = _first_place(X, values == low)
+        advice = f"; {said.SIGNED}" if hasattr(said, "SIGNED") else ""
+        place = model._place(*first_place(X, values == low))
         raise ValueError(
-            f"Negative values in data passed to {name}: the minimum is {low:.4g} (first in row "
-            f"{row}, column {column}, counted from 0), needed is 0 or more; shift the data{advice}."
+            f"Negative values in data passed to {name}: the minimum is {low:.4g} (first in "
+            f"{place}, counted from 0), needed is 0 or more{advice}."
         )
     known = None if reset else model._learner.dtype
     return X if known is None or X.dtype == known else X.astype(known)
@@ -96,40 +85,6 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
 def _is_plain(model: BaseEstimator, X: Any) -> bool:
     """Return whether data are an array that scikit-learn's checks would return as it is."""
     return is_array(model, X) and "feature_names_in_" not in vars(model)
-
-
-def in_domain(X: Any, loss: Any) -> Any:
-    """Return rows that a loss takes: zeros are raised, or refused, where it is infinite at them.
-
-    Zeros are raised to 1e-8 of the mean of their row, at least to the smallest normal number. Rows
-    without anything else are raised to 1e-8.
-
-    Raises
-    ------
-    ValueError
-        For zeros where the loss says "refuse", and for another number of features than it has.
-    """
-    if isinstance(loss, Mahalanobis) and len(loss.A) != X.shape[1]:
-        raise ValueError(f"Mahalanobis has a metric of {len(loss.A)} features, X has {X.shape[1]}.")
-    if loss.data != "positive":
-        return X
-    X = dense(X)
-    bare = X <= 0
-    if not bare.any():
-        return X
-    if loss.zeros == "refuse":
-        row, _ = _first_place(X, bare)
-        raise ValueError(
-            f"Input X contains zeros (first in row {row}, counted from 0), where {loss!r} is "
-            "infinite; say loss__zeros='floor'."
-        )
-    # Means are over what was observed.
-    known = np.where(np.isnan(X), 0, X)
-    means = known.sum(axis=1, keepdims=True) / np.maximum(
-        (~np.isnan(X)).sum(axis=1, keepdims=True), 1
-    )
-    raised = np.maximum(ZERO * np.where(means > 0, means, 1), np.finfo(X.dtype).tiny)
-    return np.where(bare, raised, X).astype(X.dtype, copy=False)
 
 
 def observe(X: Any, weights: NDArray | None = None, *, missing: bool, **known: Any) -> Batch:
@@ -170,7 +125,7 @@ def check_observed(X: Any, weights: NDArray | None, *, missing: bool) -> float:
     return mass
 
 
-def _first_place(X: Any, bad: NDArray) -> tuple[int, int]:
+def first_place(X: Any, bad: NDArray) -> tuple[int, int]:
     """Return row and column of the first of the bad entries; of a sparse X, of its data."""
     first = int(np.flatnonzero(bad)[0])
     if sp.issparse(X):
@@ -276,43 +231,6 @@ def cut(
             # `take` gathers rows in half the time of an index.
             some = X[rows] if order is None or type(X) is not np.ndarray else X.take(rows, axis=0)
             yield make(some, **kept, position=epoch * n_samples + start)
-
-
-def in_scale(batches: Iterator[Batch], objective: Objective) -> Iterator[Batch]:
-    """Yield the first batches of a run, looking at the size of their entries.
-
-    Raises
-    ------
-    ValueError
-        Where sums of squares are not finite.
-
-    Warns
-    -----
-    DataWarning
-        Where numbers are so small or large that accuracy is lost.
-    """
-    loss, bounds = objective.loss, objective.codes.shape
-    for batch in batches:
-        values, dtype = batch.X.data if sp.issparse(batch.X) else batch.X, batch.X.dtype
-        largest = float(max(values.max(initial=0), -values.min(initial=0)))
-        most = float(np.finfo(dtype).max)
-        # Squares are summed under the squared loss; others are of the first degree, more or less.
-        if largest > (most**0.5 if loss.quadratic else most / 1e4):
-            raise ValueError(
-                f"X has entries of {largest:.2g}, whose sums are not finite in {dtype}; rescale "
-                "the data or give them as float64."
-            )
-        low, high = ACCURATE[np.dtype(dtype)][0 if loss.quadratic else 1]
-        if bounds is not None and bounds.low > 0:
-            low, high = max(low, 1e3 * bounds.low), min(high, 0.1 * bounds.high)
-        if 0 < largest < low or largest > high:
-            warnings.warn(
-                f"The largest entry of X is {largest:.2g}; outside of {low:.0e} to {high:.0e} "
-                "accuracy is lost, so divide the data by a constant.",
-                DataWarning,
-                stacklevel=6,  # the caller of fit, fit_stream or partial_fit
-            )
-        yield batch
 
 
 def warn_of_no_majoriser(loss: Loss) -> None:

@@ -5,10 +5,11 @@ from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, complete_array
+from atomstream.base.array_like import ArrayLike
 from atomstream.coders.grouped import Grouped
 from atomstream.dictionaries import Dictionary
 from atomstream.estimators import _parameters

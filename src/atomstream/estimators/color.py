@@ -112,6 +112,7 @@ class ColorRestorer(Estimator):
 
     ACCEPTS = ("dict",)
     PARAMETERS: ClassVar = _parameters.COLOR
+    SIGNED: ClassVar[str] = "clip what is below 0"
     LEARNED = ("dictionaries_", "classifier_")
 
     n_components: int = 5

@@ -5,10 +5,11 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, counted
+from atomstream.base.array_like import ArrayLike
 from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators import _parameters, registry
 from atomstream.estimators._base import OnlineDictionary
@@ -68,8 +69,9 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
         gaps of a row, as part of the memory or as a representative, are filled by its
         reconstruction (of the first N rows by the mean of their cluster).
         `Representatives.observed` says which entries were observed.
-    alpha : float, default=0.1
-        Strength of the l1 penalty on the codes, the paper's lambda.
+    alpha : float or "auto", default="auto"
+        Strength of the l1 penalty on the codes, the paper's lambda; "auto" as in
+        `OnlineDictionaryLearning`.
     ridge : float, default=0.0
         As in `OnlineNMF`.
     schedule : str or callable, default="harmonic"
@@ -138,7 +140,7 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
     _: KW_ONLY
     n_representatives: int = 150
     assignment: str = "code"
-    alpha: float = 0.1
+    alpha: registry.AlphaChoice = "auto"  # type: ignore[assignment]
     damping: float = 0.0
     codes: str = "free"
     schedule: registry.ScheduleChoice = "harmonic"

@@ -109,8 +109,8 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     Raises
     ------
     ValueError
-        For data of another order or shape than before, not finite, or negative where loadings and
-        codes may not be, and for settings out of range; the model stays as it was.
+        For data of another order or shape than before, or not finite, and for settings out of
+        range; the model stays as it was. Data may be negative where loadings and codes are not.
 
     References
     ----------
@@ -134,8 +134,8 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     """
 
     PARAMETERS: ClassVar = _parameters.CP
-    SIGNED: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
 
+    BOTH_SIGNS: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
     LEARNED = (*OnlineDictionary.LEARNED, number("norm_", above=0))
     KNOWN = ("n_features_in_", "axes_")
     _several = True
@@ -235,6 +235,10 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
         else:
             self.axes_.check_same(axes)
         return check_X(self, self.axes_.flatten(X), reset=reset)
+
+    def _place(self, row: int, column: int) -> str:
+        """Return the words for an entry of the rows, by the axes of the samples."""
+        return f"sample {row}, {self.axes_.place(column)}"
 
     def _samples(self, rows: Matrix) -> Any:
         """Return rows as tensors."""
@@ -347,7 +351,6 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        codes, inputs = self._codes_set(), tags.input_tags
-        inputs.positive_only = codes.nonnegative and all(s.nonnegative for s in self._sets(1.0))
+        inputs = tags.input_tags
         inputs.two_d_array, inputs.three_d_array = self.reshape is None, True
         return tags

@@ -3,13 +3,23 @@
 from dataclasses import KW_ONLY
 from typing import ClassVar
 
-from numpy.typing import ArrayLike
-
+from atomstream.base.array_like import ArrayLike
 from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.estimators.registry import CoderChoice, SetChoice, Start
+from atomstream.estimators.registry import (
+    CODERS,
+    AlphaChoice,
+    CoderChoice,
+    SetChoice,
+    Start,
+    resolve,
+)
 from atomstream.loop import Scaling
+from atomstream.losses import Loss
+from atomstream.penalties import Free, Nonnegative, NonnegativeBall, UnitBall
+from atomstream.penalties.base import Penalty
+from atomstream.updates import Updater
 
 
 @estimator
@@ -33,11 +43,13 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         from zero: in a stream offset and scale follow the first 1,000 rows, which are measured anew
         whenever they move, and stay from then on; `fit` takes those of all rows.
         ``Scaling.of(offset, scale)`` gives both. `inverse_transform` adds the offset again.
-    codes : str or penalty part, default="free"
+    codes : str or penalty part, default="auto"
         Set of the codes: "free", "nonnegative", "box", "simplex", "unit_ball", "nonnegative_ball"
-        or a part of `atomstream.penalties`.
-    atoms : str or penalty part, default="unit_ball"
-        Set of the atoms, likewise, or "unit_sphere": atoms of length one.
+        or a part of `atomstream.penalties`. "auto" is "free", and "nonnegative" where the coder or
+        the updater that was chosen needs that.
+    atoms : str or penalty part, default="auto"
+        Set of the atoms, likewise, or "unit_sphere": atoms of length one. "auto" is "unit_ball",
+        and "nonnegative_ball" where the updater that was chosen needs that.
     coder : str or coder part, default="auto"
         As in `OnlineNMF`, for the squared loss.
     init : str or array of shape (n_components, n_features), default="samples"
@@ -46,8 +58,9 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         As in `OnlineNMF`.
     missing : bool, default=False
         As in `OnlineNMF`.
-    alpha : float, default=0.1
-        Strength of the l1 penalty on the codes, in the units of the data times their length.
+    alpha : float or "auto", default="auto"
+        Strength of the l1 penalty on the codes, in the units of the data times their length. "auto"
+        is 0.1, and 0 where the set of the codes has a penalty of its own or takes none (`TopK`).
     ridge : float or "auto", default="auto"
         As in `OnlineNMF`.
     schedule : str or callable, default="power"
@@ -93,18 +106,33 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
     (500, 12)
     """
 
-    PARAMETERS: ClassVar = _parameters.SIGNED
+    PARAMETERS: ClassVar = _parameters.DICTIONARY
 
     n_components: int = 20
     _: KW_ONLY
     updater: object = "auto"
-    alpha: float = 0.1
+    alpha: AlphaChoice = "auto"  # type: ignore[assignment]
     damping: float = 0.0
     scale: str | Scaling = "none"
-    codes: SetChoice = "free"
-    atoms: SetChoice = "unit_ball"
+    codes: SetChoice = "auto"
+    atoms: SetChoice = "auto"
     coder: CoderChoice = "auto"
     init: Start = "samples"
     fixed_components: int | ArrayLike = 0
     missing: bool = False
     ridge: float | str = "auto"  # type: ignore[assignment]
+
+    @property
+    def BOTH_SIGNS(self) -> str:  # type: ignore[override]  # noqa: N802 - as of the other models
+        """What fits data of both signs, where an updater has made the sets nonnegative."""
+        return "choose updater='auto'" if "auto" in (self.codes, self.atoms) else ""
+
+    def _auto_sets(self, updater: Updater, loss: Loss) -> tuple[Penalty, Penalty]:
+        """Return signed sets, or nonnegative ones where the chosen coder or updater needs them."""
+        coder = resolve("coder", self.coder, CODERS, "encode")
+        needs = coder.needs, updater.needs
+        codes, atoms = (
+            any("nonnegative" in each.get(role, ()) for each in needs)
+            for role in ("codes", "atoms")
+        )
+        return Nonnegative() if codes else Free(), NonnegativeBall() if atoms else UnitBall()

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from atomstream.base import (
@@ -20,6 +20,7 @@ from atomstream.base import (
     order_of,
     threads,
 )
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.parameters import THREADS
 from atomstream.coders import Coder, Codes
 from atomstream.dictionaries import Dictionary, Rows

@@ -4,10 +4,11 @@ from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import threads, track
+from atomstream.base.array_like import ArrayLike
 from atomstream.domains.images.pixels import (
     as_image,
     check_white,

@@ -50,9 +50,9 @@ class NetworkDictionary(NetworkReconstruction):
         Number of atoms. Many fewer than the pairs of nodes that the motif leaves free, or every
         atom shows a single edge.
     chain : {"pivot", "glauber", "approximate_pivot", "all"} or class of chains, default="pivot"
-        How copies are found: grown again from a root that walks, for motifs that are trees, or one
-        node at a time, for any motif (see `atomstream.samplers`). "all" takes every copy once,
-        weighted by its law: for small networks. Anything that makes a
+        How copies are found while learning: grown again from a root that walks, for motifs that
+        are trees, or one node at a time, for any motif (see `atomstream.samplers`). "all" takes
+        every copy once, weighted by its law: for small networks. Anything that makes a
         `atomstream.samplers.MotifChain` from a network and a motif is a class of chains.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.

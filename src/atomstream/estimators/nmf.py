@@ -1,13 +1,14 @@
 """Online nonnegative matrix factorization under any divergence."""
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, dense
+from atomstream.base.array_like import ArrayLike
 from atomstream.estimators import _parameters
 from atomstream.estimators._columns import as_given
 from atomstream.estimators._estimator import estimator
@@ -186,6 +187,8 @@ class OnlineNMF(_OnlineMatrixFactorization):
                 # A part of one's own that holds none must say so: nothing else tells it.
                 ours = type(part).__module__.startswith("atomstream.")
                 own = "" if ours else ", or, if it holds none, give it nonnegative = True"
+                if hasattr(part, "sign"):
+                    own = f", or {role}={replace(part, sign='nonnegative')!r}"
                 raise ValueError(
                     f"{role}={part!r} holds negative entries and OnlineNMF needs nonnegative "
                     f"{role}; use OnlineDictionaryLearning for signed ones{own}."

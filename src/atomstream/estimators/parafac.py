@@ -1,5 +1,6 @@
 """CP decomposition of a tensor that does not fit in memory, by streaming through its slices."""
 
+import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -96,7 +97,7 @@ class Slices:
         read = getattr(self._X, "oindex", self._X)
         for start in range(0, len(order), self._size):
             # In ascending order, as files are read; the order within a batch does not matter.
-            places = np.sort(order[start : start + self._size])
+            self._places = places = np.sort(order[start : start + self._size])
             if self._rows is not None:
                 yield self._sparse(places)
                 continue
@@ -109,6 +110,17 @@ class Slices:
                 where = (*before, places)
                 part = read[where]
             yield np.moveaxis(checked_array(part), self._mode, 0)
+
+    def in_tensor(self, sentence: str) -> str:
+        """Return a complaint about the slices read last, with the place in the tensor."""
+
+        def words(found: re.Match[str]) -> str:
+            """Return the place of an entry of a sample."""
+            index = [int(number) for number in re.findall(r"\d+", found[2])]
+            index.insert(self._mode, int(self._places[int(found[1])]))
+            return f"first at {tuple(index)}"
+
+        return re.sub(r"first in sample (\d+), entry (\d+|\([\d, ]+\))", words, sentence)
 
     def _sparse(self, places: NDArray) -> Any:
         """Return some sparse slices in their shape."""
@@ -239,9 +251,10 @@ def online_parafac(
 ) -> CPTensor:
     """Factorize one tensor into nonnegative rank-one parts.
 
-    Only a fraction of its slices is held at a time. The slices along one mode are the samples of an
-    `OnlineCPDictionary`; they are read in a new random order in each pass, and at the end the
-    factor of that mode is found by coding all of them.
+    The tensor itself may have negative entries, as noise makes them. Only a fraction of its slices
+    is held at a time. The slices along one mode are the samples of an `OnlineCPDictionary`; they
+    are read in a new random order in each pass, and at the end the factor of that mode is found by
+    coding all of them.
 
     Parameters
     ----------
@@ -314,7 +327,10 @@ def online_parafac(
         if model.max_time is not None:
             # Each pass gets what is left of the time for all.
             model.set_params(max_time=max(deadline - time.monotonic(), 0.0))
-        model.fit_stream(slices.shuffled(rng), n_batches=len(slices), horizon=horizon)
+        try:
+            model.fit_stream(slices.shuffled(rng), n_batches=len(slices), horizon=horizon)
+        except ValueError as refusal:
+            raise type(refusal)(slices.in_tensor(str(refusal))) from None
         if time.monotonic() >= deadline or model.n_steps_ < (epoch + 1) * len(slices):
             n_sweeps = 0
             break

@@ -9,10 +9,9 @@ from inspect import signature
 from numbers import Real
 from typing import Any, TypeAlias
 
-from numpy.typing import ArrayLike
-
 from atomstream import coders, losses, schedules
 from atomstream.base import Choice, Fixed, most_threads, threads
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.registered import part_of
 from atomstream.coders.auto import Auto, fastest_coder
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
@@ -28,6 +27,7 @@ from atomstream.updates import BlockCoordinate, Majorise, SubgradientStep, Updat
 CoderChoice: TypeAlias = str | coders.Coder
 LossChoice: TypeAlias = str | losses.Loss
 ScheduleChoice: TypeAlias = str | schedules.Schedule
+AlphaChoice: TypeAlias = float | str  # "auto", or a number
 SetChoice: TypeAlias = str | Penalty
 ToleranceChoice: TypeAlias = float | str | Callable[[int], float]
 Start: TypeAlias = str | ArrayLike | None
@@ -87,6 +87,7 @@ CODERS: dict[str, Callable[[], Any]] = {
     "projected_subgradient": coders.ProjectedSubgradient,
     "projected_gradient": coders.ProjectedGradient,
 }
+DEFAULT_ALPHA = 0.1  # of codes that take a penalty, where alpha is "auto"
 # What a part of one's own must name in its class, by the method that it is known by.
 NAMED = {
     "update": "statistics, what it measures of a batch, as in statistics = memory.GramSums()",
@@ -224,10 +225,17 @@ def _field_names(part: object) -> set[str]:
 
 
 def resolve_updater(
-    choice: str | Updater, loss: losses.Loss, fixed: Fixed, damping: float
+    choice: str | Updater,
+    loss: losses.Loss,
+    fixed: Fixed,
+    damping: float,
+    atoms: Penalty | None = None,
 ) -> Updater:
-    """Return the updater that a name or a part stands for; "auto" is the fastest one."""
-    known = {**UPDATERS, "auto": fastest_updater(loss)[0]}
+    """Return the updater that a name or a part stands for; "auto" is the fastest one.
+
+    It has to serve the set of the atoms, where one was chosen.
+    """
+    known = {**UPDATERS, "auto": fastest_updater(loss, atoms)[0]}
     if not isinstance(choice, str | Updater):
         raise TypeError(
             f"updater must be one of {', '.join(sorted(known))} or an Updater of "
@@ -237,8 +245,12 @@ def resolve_updater(
     return with_fields(part, fixed=("fixed_components", fixed), damping=("damping", float(damping)))
 
 
-def fastest_updater(loss: losses.Loss) -> tuple[Callable[[], Updater], str]:
-    """Return what makes the updater that "auto" stands for under a loss, and why it is that one."""
+def fastest_updater(
+    loss: losses.Loss, atoms: Penalty | None = None
+) -> tuple[Callable[[], Updater], str]:
+    """Return what makes the updater that "auto" stands for, and why it is that one."""
+    if atoms is not None and not atoms.rowwise:
+        return SubgradientStep, "the set of the atoms ties them to each other"
     if loss.quadratic:
         return BlockCoordinate, "the loss is quadratic"
     if loss.trims:
@@ -252,8 +264,14 @@ def fastest_updater(loss: losses.Loss) -> tuple[Callable[[], Updater], str]:
     return SubgradientStep, "the loss has no majoriser"
 
 
-def with_elastic_net(penalty: Penalty, alpha: float, ridge: float) -> Penalty:
-    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``."""
+def with_elastic_net(penalty: Penalty, alpha: AlphaChoice, ridge: float) -> Penalty:
+    """Return the set of codes with the elastic net of ``alpha`` and ``ridge``.
+
+    "auto" is no strength where the set has a penalty of its own, or takes none.
+    """
+    if alpha == "auto":
+        free = "l1" in _field_names(penalty) and not (penalty.l1 or penalty.l2)
+        alpha = DEFAULT_ALPHA if free else 0.0
     if not alpha and not ridge:
         return penalty
     if penalty.l1 or penalty.l2:
@@ -316,7 +334,7 @@ def chosen_parts(model: Any) -> dict[str, Choice]:
     why_coder = asked if updater.coder else fastest_coder(objective.loss, objective.codes)[1]
     made: dict[str, tuple[Any, str]] = {
         "loss": (objective.loss, ""),
-        "updater": (updater, fastest_updater(objective.loss)[1]),
+        "updater": (updater, fastest_updater(objective.loss, objective.atoms)[1]),
         "coder": (algorithm.coder, why_coder),
         "codes": (objective.codes, sets),
         "atoms": (objective.atoms, sets),

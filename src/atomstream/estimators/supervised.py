@@ -5,10 +5,11 @@ from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags, RegressorTags, column_or_1d
 
 from atomstream.base import Samples
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.fields import array, texts
 from atomstream.dictionaries import Dictionary
 from atomstream.dictionaries.predicting import Predicting
@@ -136,6 +137,7 @@ class SupervisedDictionary(PredictingFromCodes):
     """
 
     PARAMETERS: ClassVar = _parameters.SUPERVISED
+    BOTH_SIGNS: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
     LEARNED = (
         *OnlineDictionary.LEARNED,
         "classes_",
@@ -374,5 +376,4 @@ class SupervisedDictionary(PredictingFromCodes):
         tags.regressor_tags = None if self._has_classes else RegressorTags()
         tags.target_tags.required = True
         tags.target_tags.multi_output = not self._has_classes
-        tags.input_tags.positive_only = self.codes == "nonnegative"
         return tags

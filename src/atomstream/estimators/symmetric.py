@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import RandomSource, check_count, generator, without_mask
+from atomstream.base.array_like import ArrayLike
 from atomstream.domains.networks.network import Network
 from atomstream.domains.walks.states import StateIndex
 from atomstream.estimators._given import checked_weights

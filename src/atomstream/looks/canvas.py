@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import library, unit
+from atomstream.base.array_like import ArrayLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes

@@ -16,7 +16,7 @@ DECADE = 10
 
 
 def atoms_data(
-    model: Any, shape: tuple[int, ...], order: str = "importance"
+    model: Any, shape: tuple[int, ...] | None = None, order: str = "importance"
 ) -> tuple[NDArray, NDArray]:
     """Return what `atoms` draws: atoms as images, and shares of the code.
 
@@ -24,7 +24,7 @@ def atoms_data(
     ----------
     model : fitted estimator
     shape : tuple of int
-        (height, width) or (height, width, n_channels) of a patch.
+        (height, width) or (height, width, n_channels) of a patch; needed.
     order : {"importance", "similarity"}, default="importance"
         "similarity" draws the same atoms so that neighbours are alike.
 
@@ -34,6 +34,11 @@ def atoms_data(
         Each is scaled to [0, 1] by its own extremes.
     shares : ndarray of shape (n_components,)
     """
+    if shape is None:
+        raise TypeError(
+            "plots.atoms needs shape, the (height, width) of patches; model.plot() draws the atoms "
+            f"of {type(model).__name__} in their own way."
+        )
     n_features = _atoms(model).shape[1]
     if np.prod(shape) != n_features:
         raise ValueError(
@@ -48,7 +53,11 @@ def atoms_data(
 
 
 def atoms(
-    model: Any, shape: tuple[int, ...], *, n_columns: int = 10, order: str = "importance"
+    model: Any,
+    shape: tuple[int, ...] | None = None,
+    *,
+    n_columns: int = 10,
+    order: str = "importance",
 ) -> canvas.Figure:
     """Draw the atoms in a grid, with their numbers and shares of the code.
 
@@ -56,7 +65,7 @@ def atoms(
     ----------
     model : fitted estimator
     shape : tuple of int
-        (height, width) or (height, width, n_channels) of a patch.
+        (height, width) or (height, width, n_channels) of a patch; needed.
     n_columns : int, default=10
     order : {"importance", "similarity"}, default="importance"
         "similarity" draws the same atoms so that neighbours are alike.

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import checked_array, complete_array, counted, library
+from atomstream.base.array_like import ArrayLike
 from atomstream.domains import images
 from atomstream.io import check_out, existing, image_format, load_image, naming_source, write_image
 from atomstream.looks import FileCoder, Look, Record, Table, canvas, drawings, report

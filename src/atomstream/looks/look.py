@@ -212,6 +212,10 @@ class Look(AtomsLook):
         """Return figures that say how good the model is; empty where nothing is known."""
         return dict(record.notes.get("figures", {}))
 
+    def remark(self, figures: dict[str, float]) -> str | None:
+        """Return what these figures of `quality` mean, where nobody should miss it."""
+        return None
+
     def source(self, record: Record) -> dict[str, Any]:
         """Return facts on the inputs of a run."""
         return {}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import Matrix, checked_matrix, counted
 from atomstream.domains.networks import Network, Reconstruction
+from atomstream.domains.networks.verdicts import far_from_network
 from atomstream.exceptions import InputError
 from atomstream.io import InputFile, check_out, existing, naming_source, whole_file, write_table
 from atomstream.looks import FileCoder, Look, Record, Table, report
@@ -31,6 +32,7 @@ from atomstream.looks.cards import Picture
 from atomstream.looks.families import draw_graph, family_names, family_sections
 
 READING = ("directed", "weight", "delimiter", "decimal", "largest_component")
+ERROR_OF, UNVISITED = "relative error", "error on edges never visited"  # figures
 REBUILT = "reconstruction.csv"  # or with the ending .npz
 MAX_DRAWN = 25
 STEPS = 50_000  # copies from which the network is rebuilt for the report
@@ -74,6 +76,10 @@ class NetworkLook(Look):
         """Return how well the network is rebuilt; empty where it cannot be read any more."""
         network = _network(record)
         return {} if network is None else _figures(_rebuilt(record, network))
+
+    def remark(self, figures: dict[str, float]) -> str | None:
+        """Return what the figures say of the reconstruction, where it is hardly one."""
+        return far_from_network(figures[ERROR_OF], figures[UNVISITED]) if figures else None
 
     def table(self, record: Record, most: int = 20) -> Table:
         """Return shares of the code, and the heaviest entries of atoms.
@@ -132,7 +138,10 @@ class NetworkLook(Look):
             "visited are 0."
         )
         figure = adjacency(network.out, rebuilt.matrix)
-        facts = report.rounded(_figures(rebuilt))
+        figures = _figures(rebuilt)
+        if sentence := self.remark(figures):
+            caption = f"{caption} {sentence}"
+        facts = report.rounded(figures)
         before = report.Section("adjacency", "Before and after", caption, figure, facts=facts)
         return [*family_sections(record.model), before]
 
@@ -238,8 +247,8 @@ def _figures(rebuilt: Reconstruction) -> dict[str, float]:
     norm = float(np.linalg.norm(rebuilt.network.out.data))
     return {
         "coverage of the edges": rebuilt.coverage,
-        "relative error": rebuilt.error / norm,
-        "error on edges never visited": rebuilt.unvisited_norm / norm,
+        ERROR_OF: rebuilt.error / norm,
+        UNVISITED: rebuilt.unvisited_norm / norm,
     }
 
 

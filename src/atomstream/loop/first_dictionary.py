@@ -93,8 +93,8 @@ def inside(given: NDArray, algorithm: Algorithm) -> NDArray:
     if _size_is_free(codes, penalty, at_most=True) and shape.radius == 1 and not damped:
         atoms = directions(atoms).astype(given.dtype, copy=False)
     stays = are_fixed(algorithm.updater.fixed, len(given))
-    atoms[stays] = given[stays]
-    return np.asarray(atoms)
+    # Not in place: a set of all rows returns what was given.
+    return np.where(stays[:, None], given, atoms)
 
 
 def least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:

@@ -17,6 +17,23 @@ from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.updates.base import Updater
 from atomstream.updates.reseeding import Reseeding
 
+# What has the attributes that parts need of another one, for messages.
+WITH_ATTRIBUTE = {
+    ("loss", "quadratic"): "loss='squared'",
+    ("loss", "exponents"): "loss='kl' of OnlineNMF",
+    ("loss", "trims"): "loss='trimmed' of OnlineNMF",
+    ("loss", "fixed"): "loss='huber' of OnlineNMF",
+    ("codes", "most_nonzero"): "codes=atomstream.penalties.TopK(5)",
+    ("codes", "nonnegative"): "codes='nonnegative'",
+    ("codes", "polyhedral"): "codes='box'",
+    ("codes", "rowwise"): "codes='box'",
+    ("codes", "convex"): "codes='unit_ball'",
+    ("codes", "shape"): "codes='nonnegative'",
+    ("atoms", "rowwise"): "atoms='unit_ball'",
+    ("atoms", "nonnegative"): "atoms='nonnegative_ball'",
+    ("atoms", "shape"): "atoms='nonnegative_ball'",
+    ("atoms", "convex"): "atoms='unit_ball'",
+}
 ROUGH_STEPS, EXACT = 50, 1e-2  # of a stream with weights of entries, and violations after them
 
 
@@ -109,8 +126,10 @@ def check_compatible(algorithm: Algorithm) -> None:
     """
     coder, updater, loss = algorithm.coder, algorithm.updater, algorithm.objective.loss
     if algorithm.missing and not coder.handles_mask:
+        codes = algorithm.objective.codes
+        other = "another coder" if codes.most_nonzero is None else f"alpha in place of {codes!r}"
         raise IncompatiblePartsError(
-            f"{type(coder).__name__} needs complete rows, got missing=True; choose another coder."
+            f"{type(coder).__name__} needs complete rows, got missing=True; choose {other}."
         )
     if updater.folds > 1 and not loss.robust:
         raise IncompatiblePartsError(
@@ -125,9 +144,11 @@ def check_compatible(algorithm: Algorithm) -> None:
             missing = [name for name in names if not getattr(offer, name, None)]
             if missing:
                 kind = "a loss that is" if role == "loss" else f"{role} that are"
+                words = " and ".join(missing).replace("most_nonzero", "limited in number")
+                known = WITH_ATTRIBUTE.get((role, missing[-1]), f"another {role} part")
                 raise IncompatiblePartsError(
-                    f"{type(part).__name__} needs {kind} {' and '.join(missing)}, got {offer!r}; "
-                    f"choose another {role} part or another {job}."
+                    f"{type(part).__name__} needs {kind} {words}, got {offer!r}; choose {known} "
+                    f"or another {job}."
                 )
 
 

@@ -6,9 +6,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import dense
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.fields import array, one_of
 
 SCALES = ("none", "std", "max", "log1p", "tfidf", "zscore")

@@ -60,8 +60,8 @@ class ItakuraSaito(Entrywise):
     Parameters
     ----------
     zeros : {"floor", "refuse"}, default="floor"
-        What happens to zeros in data, where the loss is infinite: raised to 1e-8 of the mean of
-        their row, or refused.
+        What happens to zeros in data, where the loss is infinite: what lies below 1e-8 of the mean
+        of its row is raised to that; or zeros are refused, and all else is taken as it is.
     """
 
     zeros: str = "floor"

@@ -40,8 +40,8 @@ class Squared(Loss):
         return Y - X
 
     def split(self, X: NDArray, Y: NDArray) -> tuple[Any, Any]:
-        """Return ``Y`` and ``X``."""
-        return Y, X
+        """Return ``Y`` and ``X``, negative entries of which belong to the first part."""
+        return Y + np.maximum(-X, 0), np.maximum(X, 0)
 
     def curvature(self, X: NDArray, Y: NDArray) -> NDArray:
         """Return ones."""

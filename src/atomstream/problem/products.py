@@ -50,6 +50,20 @@ def products(batch: Batch, atoms: NDArray, loss: Loss) -> Callable[[slice], Prod
     return of_dense
 
 
+def on_possible_features(batch: Batch, atoms: NDArray, loss: Loss) -> tuple[Batch, NDArray]:
+    """Return samples and atoms on the features that codes can change.
+
+    A feature that no atom has costs the same under every code. Where the loss has a negative power
+    of the reconstruction, that share of the objective is so large that beside it no gain counts.
+    """
+    if loss.exponents is None or loss.exponents[1] >= 0:
+        return batch, atoms
+    features = np.flatnonzero(atoms.any(axis=0))
+    if len(features) in (0, atoms.shape[1]):
+        return batch, atoms
+    return batch.on(features), atoms[:, features]
+
+
 def losses(batch: Batch, codes: NDArray, atoms: NDArray, loss: Loss) -> NDArray:
     """Return the loss of each sample, a block of rows at a time."""
     values, blocks = np.empty(len(codes)), products(batch, atoms, loss)
@@ -116,7 +130,8 @@ class DenseProducts(_Rows):
         self.is_complete = mask is None
         self._weighs = mask is not None and mask.dtype != bool
         # Such losses divide by the reconstruction or take its power: it is kept off zero.
-        nonnegative = loss.exponents is not None or loss.reconstruction == "positive"
+        nonnegative = loss.exponents is not None and not loss.quadratic
+        nonnegative |= loss.reconstruction == "positive"
         self._least = MIN_DIVISOR[atoms.dtype] if nonnegative else None
 
     def of(self, rows: NDArray) -> Self:
@@ -171,7 +186,10 @@ class DenseProducts(_Rows):
             curvature = _curvature(self._loss, X, Y)
         else:
             plus, minus = self._loss.split(X, Y)
-            curvature = majoriser_curvature(self._loss.exponents, plus, minus, Y)
+            # That of a quadratic loss is its own, which no sign of a reconstruction changes.
+            known = self._loss.curvature(X, Y) if self._loss.quadratic else None
+            exponents = self._loss.exponents
+            curvature = majoriser_curvature(exponents, plus, minus, Y) if known is None else known
         if self._mask is not None:
             plus, minus, curvature = plus * self._mask, minus * self._mask, curvature * self._mask
         return plus, minus, curvature
@@ -216,8 +234,9 @@ class DenseProducts(_Rows):
             # The second derivative may vanish or be negative; a share of the majoriser's keeps
             # steps finite.
             shares = self._mask if self._weighs else 1.0
+            least = 0.0 if self._loss.quadratic else LEAST_CURVATURE
             # Hidden entries have no curvature of the majoriser, but a second derivative.
-            curvature = np.maximum(shares * second * (curvature > 0), LEAST_CURVATURE * curvature)
+            curvature = np.maximum(shares * second * (curvature > 0), least * curvature)
         slope = self.code_gradient(plus) - self.code_gradient(minus)
         grams = np.empty((len(codes), codes.shape[1], codes.shape[1]))
         for gram, weights in zip(grams, curvature, strict=True):

@@ -226,7 +226,7 @@ class Run:
 @contextmanager
 def explained(task: Task, warn: Callable[[str], None]) -> Iterator[None]:
     """Hand warnings on, and turn what a model complains about into a sentence."""
-    with forward_warnings(warn):
+    with forward_warnings(lambda sentence: warn(task.in_flags(sentence))):
         try:
             yield
         # One already, in the words of the command line.

@@ -190,7 +190,10 @@ class Task(ABC):
 
     def explained(self, error: ValueError) -> str:
         """Return what a model complains about in the words of the command line."""
-        sentence = str(error)
+        return self.in_flags(str(error))
+
+    def in_flags(self, sentence: str) -> str:
+        """Return a sentence of a model in the words of the command line."""
         # Models speak of parameters in Python; whoever typed a command knows flags.
         for words, said in self.words.items():
             sentence = sentence.replace(words, said)

@@ -9,9 +9,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import complete_array
+from atomstream.base.array_like import ArrayLike
 from atomstream.domains.networks.network import Network
 from atomstream.exceptions import NetworkWarning
 

@@ -5,9 +5,10 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import MAX_NUMBER, complete_array
+from atomstream.base.array_like import ArrayLike
 from atomstream.base.parameters import Part, number, one_of
 from atomstream.samplers.base import Chain
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from atomstream.base.array_like import ArrayLike
 from atomstream.coders import Auto
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop import Algorithm, check_compatible, explainer_for

@@ -18,7 +18,7 @@ from atomstream.losses import Squared
 from atomstream.memory import Aggregates, GramDelta, GramSums, State
 from atomstream.penalties import Free, Simplex
 from atomstream.penalties.base import kernel_form
-from atomstream.problem import Accuracy, Batch, Clock, Objective
+from atomstream.problem import Accuracy, Batch, Clock, Needs, Objective
 from atomstream.updates.base import CodedBatch, Updater
 
 KEPT = -2  # of `_kernels.convex`: a row that is offered to no atom
@@ -43,6 +43,7 @@ class HullUpdate(Updater[State[Hulls, Aggregates]]):
 
     damping: float = 0.0
     statistics: ClassVar[GramSums] = GramSums()
+    needs: ClassVar[Needs] = {"codes": ("shape",)}
 
     def value(self, state: State[Hulls, Aggregates], objective: Objective) -> float:
         """Return the surrogate with damping."""

@@ -75,7 +75,11 @@ class Majorise(Updater[State[Rows, Majorants]]):
     owners: tuple[tuple[int, int], ...] = ()
     weighs_entries: ClassVar[bool] = True
     statistics: ClassVar[MajorantSums] = MajorantSums()
-    needs: ClassVar[Needs] = {"atoms": ("rowwise", "nonnegative", "shape")}
+    # The majoriser is none for signed codes.
+    needs: ClassVar[Needs] = {
+        "codes": ("nonnegative",),
+        "atoms": ("rowwise", "nonnegative", "shape"),
+    }
     BOUNDS: ClassVar = {"folds": whole()}
 
     @property

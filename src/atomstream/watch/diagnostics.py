@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import (
     Fixed,
@@ -20,6 +20,7 @@ from atomstream.base import (
     complete_array,
     dense,
 )
+from atomstream.base.array_like import ArrayLike
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop import scaling_of

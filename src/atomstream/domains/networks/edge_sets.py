@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import Matrix
+from atomstream.base.array_like import ArrayLike
 from atomstream.domains.networks.network import Network
 
 

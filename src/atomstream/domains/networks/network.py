@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import (
     checked_array,
@@ -21,6 +21,7 @@ from atomstream.base import (
     library,
     without_mask,
 )
+from atomstream.base.array_like import ArrayLike
 from atomstream.exceptions import NetworkWarning
 from atomstream.io import EdgeOptions, Entries, check_no_weight, entries_of
 

@@ -179,10 +179,11 @@ def nonnegative_table(data: object, name: str) -> Table:
     table = Table.of(data, name)
     if np.nanmin(table.values, initial=0) < 0:
         row, column = np.argwhere(table.values < 0)[0]
+        names = table.form.names
+        of = column if names is None else repr(str(names[column]))
         raise ValueError(
             f"{name} must not be negative, got {table.values[row, column]:.4g} in row {row}, "
-            f"column {column}, counted from 0; give center=True, or shift it with "
-            "atomstream.series.NonnegativeScaler."
+            f"column {of}, counted from 0; give center=True."
         )
     return table
 

@@ -1,14 +1,16 @@
 """How many mutations of each sample a signature explains, and which samples have too many."""
 
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import RandomSource, check_count, generator, unit
-from atomstream.coders.few_atoms import few_codes
+from atomstream.base import RandomSource, check_count, counted, generator, unit
+from atomstream.coders.few_atoms import few_codes, possible
 from atomstream.domains.signatures.tables import ChannelTable, check_counts, write_tabs
+from atomstream.exceptions import DataWarning
 
 FENCE = 1.5  # interquartile ranges of the logarithms above their upper quartile
 ENDS = (2.5, 97.5)  # per cent
@@ -25,12 +27,16 @@ class Exposures:
     samples, signatures : list of str
     cosine : ndarray of shape (n_samples,)
         Of the counts of each sample and what the signatures make of them.
+    left_out : ndarray of shape (n_samples,)
+        Share of the mutations of each sample in channels that no signature has: no signature can
+        make them, and the exposures are to the others.
     """
 
     values: NDArray
     samples: list[str]
     signatures: list[str]
     cosine: NDArray
+    left_out: NDArray
 
     def write(self, path: str | Path) -> None:
         """Write a tab-separated table with samples in rows, ``Samples`` first."""
@@ -44,7 +50,7 @@ def refit(mutations: ChannelTable, catalogue: ChannelTable) -> Exposures:
     A signature stays in a sample where the counts need it: where the divergence (minus the
     logarithm of the Poisson likelihood) would rise by more than the price of a signature in the
     Bayesian information criterion, times the dispersion of the sample
-    (`atomstream.coders.few_atoms`).
+    (`atomstream.coders.few_atoms`). Channels that are 0 in all signatures are left out.
 
     Parameters
     ----------
@@ -57,11 +63,27 @@ def refit(mutations: ChannelTable, catalogue: ChannelTable) -> Exposures:
     ------
     InputError
         For channels that one of the two lacks, fractions, and samples without mutations.
+
+    Warns
+    -----
+    DataWarning
+        For mutations in channels that no signature has.
     """
-    profiles = _profiles(mutations, catalogue)
-    values = few_codes(mutations.values, profiles)
-    made = unit(values @ profiles) * unit(mutations.values)
-    return Exposures(values, mutations.names, catalogue.names, made.sum(axis=1))
+    profiles, counts = _profiles(mutations, catalogue), mutations.values
+    values, outside = few_codes(counts, profiles), counts * ~possible(counts, profiles)
+    made = unit(values @ profiles) * unit(counts)
+    left_out = outside.sum(axis=1) / counts.sum(axis=1)
+    if (places := np.flatnonzero(left_out)).size:
+        first, n_samples = places[0], counted(len(counts), "sample")
+        channel, name = mutations.channels[int(outside[first].argmax())], mutations.names[first]
+        warnings.warn(
+            f"{100 * left_out[first]:.3g} % of the mutations of {name!r} are in channels that no "
+            f"signature has, such as {channel!r}, and are left out ({len(places)} of {n_samples} "
+            "have such mutations); take signatures that have these channels to explain them.",
+            DataWarning,
+            stacklevel=2,
+        )
+    return Exposures(values, mutations.names, catalogue.names, made.sum(axis=1), left_out)
 
 
 def exposure_intervals(

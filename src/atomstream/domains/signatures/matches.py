@@ -79,7 +79,8 @@ def decompose(
     for name, profile in zip(found.names, found.values, strict=True):
         places, weights, cosine = _sum_of(profile, known.values, most, min_gain)
         order = [int(i) for i in np.argsort(-weights, kind="stable") if weights[i] > 0]
-        shares = weights / weights.sum()
+        # Nothing known is in a profile that has none of its channels: its sum is empty.
+        shares = weights / max(weights.sum(), 1e-300)
         parts = tuple(known.names[places[i]] for i in order)
         sums.append(Decomposition(name, parts, tuple(float(shares[i]) for i in order), cosine))
     return sums

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import checked_array, checked_numbers, column_names, complete_array
+from atomstream.base.array_like import ArrayLike
 from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
 

@@ -7,9 +7,10 @@ from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import complete_array
+from atomstream.base.array_like import ArrayLike
 
 
 def npmi(counts: sp.csr_array, words: NDArray) -> NDArray:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from atomstream.base import checked_array, complete_array
+from atomstream.base.array_like import ArrayLike
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, open_inputs, reading, text_lines, whole_file, write_table
 

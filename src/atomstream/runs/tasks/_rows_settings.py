@@ -35,7 +35,8 @@ class RowsSettings(checkpoints, Settings):
     updater: str = sets(OnlineNMF, "updater")
     zeros: str = option(
         "floor",
-        "Where the loss is infinite at zeros: floor raises them to 1e-8, refuse ends the run.",
+        "Where the loss is infinite at zeros: floor raises entries to 1e-8 of the mean of their "
+        "row, refuse ends the run at a zero.",
         one_of("floor", "refuse"),
     )
     alpha: float | None = sets(

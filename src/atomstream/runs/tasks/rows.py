@@ -40,7 +40,7 @@ class RowsTask(_passes.PassesTask):
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
     words = {  # noqa: RUF012 - read only
         "say missing=True": "say --missing",
-        "use OnlineDictionaryLearning": "use --model dictionary or --on-bad-line skip",
+        atomstream.OnlineNMF.SIGNED: "use --model dictionary or --on-bad-line skip",
         "OnlineNMF": "--model nmf",
         "classes=[...]": "--classes NAME, once for each",
     }

@@ -107,10 +107,10 @@ class SignaturesTask(Task):
         exposures.write(folder / "activities.txt")
         write_table(folder / "ranks.csv", list(rows[0]), (list(row.values()) for row in rows))
         limit, over = signatures.hypermutated(table)
-        totals = table.values.sum(axis=1).tolist()
-        samples = zip(table.names, totals, exposures.cosine.tolist(), strict=True)
-        heads = ["sample", "mutations", "hypermutated", "cosine"]
-        lines = ([name, total, total > limit, cosine] for name, total, cosine in samples)
+        facts = table.values.sum(axis=1), exposures.cosine, exposures.left_out
+        samples = zip(table.names, *(each.tolist() for each in facts), strict=True)
+        heads = ["sample", "mutations", "hypermutated", "cosine", "left_out"]
+        lines = ([name, total, total > limit, *rest] for name, total, *rest in samples)
         write_table(folder / "samples.csv", heads, lines)
         return {
             "names": np.array(table.channels, object),

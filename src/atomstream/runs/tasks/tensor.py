@@ -108,7 +108,7 @@ class TensorTask(PassesTask):
     noted = ("horizon", "n_in_tensor")
     words = {  # noqa: RUF012 - read only
         "say missing=True": "say --missing",
-        OnlineCPDictionary.SIGNED: "say --signed",
+        OnlineCPDictionary.BOTH_SIGNS: "say --signed",
     }
     model: OnlineCPDictionary
 
