@@ -52,15 +52,19 @@ class Usage:
             Energy that an atom nearly parallel to a stronger one may have apart from it, and still
             be of no use.
         """
-        used = (energy > UNUSED * energy.max()) & ~_repeats(gram, energy, spare)
+        used = (energy > UNUSED * energy.max()) & ~repeats(gram, energy, spare)
         # Counted in mass, so that patience means the same for batches of any size.
         idle = np.where(used, 0.0, self.idle + delta.mass)
         vars(self).update(total=self.total + delta.usage, idle=idle)
 
     def forget(self, atoms: NDArray) -> None:
         """Start the idle time of these atoms anew."""
+        self.wait(atoms, 0.0)
+
+    def wait(self, atoms: NDArray, mass: float) -> None:
+        """Let these atoms have been of no use for samples of this mass."""
         idle = self.idle.copy()
-        idle[atoms] = 0
+        idle[atoms] = mass
         self.idle = idle
 
     def join(self, groups: NDArray) -> None:
@@ -74,7 +78,7 @@ class Usage:
         vars(self).update(total=self.total + other.total, idle=np.minimum(self.idle, other.idle))
 
 
-def _repeats(gram: NDArray, energy: NDArray, spare: float) -> NDArray:
+def repeats(gram: NDArray, energy: NDArray, spare: float = 0.0) -> NDArray:
     """Return which atoms point where one of more energy (or an earlier one of equal) points."""
     sizes, found = np.sqrt(gram.diagonal()), np.zeros(len(energy), bool)
     near = gram > ((1 - (ALIKE if spare else SAME)) * sizes)[:, None] * sizes
