@@ -2,12 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_array_equal
+from sklearn.datasets import load_digits
 
-from atomstream import OnlineNMF
-from atomstream.memory import Usage
+from atomstream import OnlineDictionaryLearning, OnlineNMF
+from atomstream.dictionaries.rows import Rows
+from atomstream.loop.first_dictionary import redraw
+from atomstream.memory import State, Usage
+from atomstream.penalties import NonnegativeBall
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
+from atomstream.updates.reseeding import starting_atoms
 
 
 def few_rows():
@@ -106,3 +112,138 @@ def test_rows_of_zeros_make_no_atoms(loss):
     )
     codes.values[:] = 1e-100  # what some coders leave
     assert model.algorithm_.reseed(batch, codes, state, rng) == 0
+
+
+def tables(kind):
+    """Return rows of a kind, in no order."""
+    rng = np.random.default_rng(100)
+    if kind == "digits":
+        X = load_digits().data
+    elif kind == "counts":
+        rates = 3 * rng.gamma(0.4, 1, (900, 8)) @ rng.gamma(0.2, 1, (8, 50))
+        X = rng.poisson(rates).astype(float)
+    elif kind == "few":
+        X = rng.gamma(1, 1, (30, 20))[rng.integers(30, size=800)]
+    elif kind == "signed":
+        X = rng.standard_normal((800, 8)) @ rng.standard_normal((8, 30))
+        X += 0.1 * rng.standard_normal(X.shape)
+    else:
+        X = rng.gamma(1, 1, (800, 6)) @ rng.gamma(1, 1, (6, 30))
+        X += rng.gamma(0.5, 1, X.shape)
+    return rng.permutation(X[X.any(axis=1)])
+
+
+def repeated(rows, how):
+    """Return a start in which some rows stand more than once, or are zeros."""
+    n, found = len(rows), rows.copy()
+    if how == "one many times":
+        found[1 : n // 2] = found[0]
+    elif how == "a third of them zeros":
+        found[-(n // 3) :] = 0
+    else:  # at other lengths
+        found[n - n // 2 :] = [[3.7], [1.0]][how == "every row twice"] * found[: n // 2]
+    return found
+
+
+def end_of(X, start, road, loss):
+    """Return the loss on all rows after learning from a start, by fit or along a stream."""
+    kind = OnlineDictionaryLearning if X.min() < 0 else OnlineNMF
+    model = kind(len(start), init=start, random_state=0, **loss)
+    if road == "fit":
+        return -model.fit(X).score(X)
+    for first in range(0, len(X), 50):
+        model.partial_fit(X[first : first + 50])
+    return -model.score(X)
+
+
+HOW = ["every row twice", "twice, longer", "one many times", "a third of them zeros"]
+
+
+SQUARED = [(kind, "squared") for kind in ("gamma", "digits", "counts", "few", "signed")]
+KL = [(kind, "kl") for kind in ("gamma", "counts", "few")]
+ENDS = [(*case, road) for case in SQUARED for road in ("fit", "stream")]
+ENDS += [(*case, "stream") for case in KL]
+ENDS += [pytest.param(kind, "kl", "fit", marks=pytest.mark.long) for kind in ("counts", "few")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "loss", "road"), ENDS)
+def test_a_start_with_repeated_rows_ends_as_one_of_different_rows(kind, loss, road, room):
+    """A start of drawn rows; the same with repeats; their losses on all rows, twenty seeds."""
+    X, logs = tables(kind), []
+    given = {} if kind == "signed" else {"loss": loss}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = np.unique(X, axis=0)
+        start = rows[rng.choice(len(rows), 12, replace=False)]
+        X = rng.permutation(X)
+        starts = [start, *(repeated(start, how) for how in HOW)]
+        ends = [end_of(X, one, road, given) for one in starts]
+        logs.append(np.log(ends[1:]) - np.log(ends[0]))
+    room.ratio(float(np.exp(np.abs(np.mean(logs)))), at_most=1.03)
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("given", ["init", "from_components"])
+def test_repeats_are_replaced_before_the_first_step(how, given):
+    X = tables("gamma")
+    start = repeated(X[:8], how)
+    if given == "init":
+        model = OnlineNMF(8, init=start, random_state=0).partial_fit(X[8:80])
+    else:
+        model = OnlineNMF.from_components(start, random_state=0)
+        assert_array_equal(model.components_, start)  # as they are to code
+        model.partial_fit(X[8:80])
+    n_repeats = {"one many times": 3, "a third of them zeros": 2}.get(how, 4)
+    assert model.n_reseeded_ == n_repeats
+    atoms = model.components_ / np.linalg.norm(model.components_, axis=1)[:, None]
+    assert (np.triu(atoms @ atoms.T, 1) < 1 - 1e-6).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_what_replaces_a_repeat_is_a_row_of_the_data_at_its_own_length(sparse):
+    X = tables("gamma")[:50]
+    batch = Batch(sp.csr_array(X) if sparse else X)
+    start = np.vstack([X[40:44], 2 * X[40:42], np.zeros_like(X[:1])])
+    model = OnlineDictionaryLearning(7, atoms="free", fixed_components=[4], init=start)
+    state = State(Rows(start), None, Usage(7))
+    assert redraw(state, batch, model.algorithm_, np.random.default_rng(0)) == 3
+    atoms = state.dictionary.atoms()
+    # Of two that are alike the fixed one stays, here the fifth.
+    assert_array_equal(atoms[[1, 2, 3, 4]], start[[1, 2, 3, 4]])
+    drawn = [np.flatnonzero((atom == X).all(axis=1)) for atom in atoms[[0, 5, 6]]]
+    assert len({int(place) for (place,) in drawn} - {40, 41, 42, 43}) == 3
+
+
+def test_with_too_few_rows_the_next_ones_replace_the_other_repeats():
+    X = tables("gamma")
+    model = OnlineNMF(8, init=np.tile(X[0], (8, 1)), random_state=0).partial_fit(X[:3])
+    assert model.n_reseeded_ == 2
+    model.partial_fit(X[3:20])
+    assert model.n_reseeded_ == 7
+
+
+@pytest.mark.parametrize("codes", ["simplex", "box"])
+def test_where_codes_are_bounded_atoms_of_other_lengths_and_of_zeros_are_of_use(codes):
+    X = tables("gamma")
+    start = repeated(X[:6], "twice, longer")
+    start[0] = 0
+    model = OnlineNMF(6, codes=codes, atoms="nonnegative", init=start, random_state=0)
+    assert model.partial_fit(X[:50]).n_reseeded_ == 0
+
+
+def test_without_re_seeding_a_start_stays_as_it_is_given():
+    X = tables("gamma")
+    start = repeated(X[:6], "every row twice")
+    model = OnlineNMF.convergent(6, init=start, random_state=0)
+    assert model.partial_fit(X[:50]).n_reseeded_ == 0
+
+
+def test_drawn_rows_that_are_multiples_of_each_other_make_one_atom():
+    rng = np.random.default_rng(0)
+    X = rng.gamma(1, 1, (12, 10))[rng.integers(12, size=300)] * rng.gamma(1, 1, (300, 1))
+    for seed in range(5):
+        atoms = starting_atoms(
+            Batch(X), 12, "samples", NonnegativeBall(), np.random.default_rng(seed)
+        )
+        assert (np.triu(atoms @ atoms.T, 1) < 1 - 1e-6).all()

@@ -40,7 +40,7 @@ from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators.registry import SCHEDULES, ScheduleChoice, resolve, resolve_tolerance
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Learner, Progress, check_compatible
-from atomstream.loop.first_dictionary import first_dictionary, inside
+from atomstream.loop.first_dictionary import first_dictionary, inside, redraw
 from atomstream.problem import Batch, Clock, joined
 
 LOOKED_AT = 1024  # rows, at the end of a fit with missing entries
@@ -368,7 +368,6 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         # The threads of BLAS and of numba in turn cost more than twice the time of one kind alone.
         with threads(self.n_jobs):
             if self._learner.clock.step == 0:
-                self._project_start()
                 batches = iter(batches)
                 first = in_scale(batches, self.algorithm_.objective, self.BOTH_SIGNS)
                 batches = chain(self._first_batches(first, n_rows), batches)
@@ -380,13 +379,17 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
 
     def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         """Make the start from the first batches of ``n_rows`` rows; return those that it took."""
-        first = None if self._learner.has_state else next((b for b in batches if b.mass > 0), None)
+        if self._learner.has_state:
+            return self._project_start(batches)
+        first = next((b for b in batches if b.mass > 0), None)
         if first is None:
             return []
         check_memory(self.n_components, first.X.shape[1])
         if self.algorithm_.objective.loss.trims and isinstance(self.init, str):
             return self._warmed_up(chain([first], batches), n_rows)
         self._start(self._starting_dictionary(first))
+        if not isinstance(self.init, str):
+            self._redraw_start(first)
         if first.has_entry_weights and (n_rows == np.inf or not self._settles(int(n_rows))):
             if n_rows == np.inf:
                 warn_of_few_first_rows(first, self.n_components)
@@ -422,11 +425,25 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         given = _validation.check_start(init, shape).astype(batch.X.dtype)
         return Rows(inside(given, self.algorithm_))
 
-    def _project_start(self) -> None:
-        """Bring atoms that learning starts from into their set: codes of others are no good."""
-        if self._learner.has_state and type(self.state_.dictionary) is Rows:
-            atoms = inside(self.state_.dictionary.atoms(), self.algorithm_)
-            self.state_.dictionary.assign(atoms)
+    def _project_start(self, batches: Iterator[Batch]) -> list[Batch]:
+        """Bring atoms that learning starts from into their set: codes of others are no good.
+
+        Returns the batches that were looked at, up to the first one that counts.
+        """
+        dictionary, taken = self.state_.dictionary, list[Batch]()
+        if type(dictionary) is Rows:
+            dictionary.assign(inside(dictionary.atoms(), self.algorithm_))
+        for batch in batches:
+            taken.append(batch)
+            if batch.mass > 0:
+                self._redraw_start(batch)
+                break
+        return taken
+
+    def _redraw_start(self, batch: Batch) -> None:
+        """Replace given atoms that add nothing to others by rows of the first batch."""
+        run = self._current()
+        run.n_reseeded += redraw(run.state, batch, run.algorithm, run.rng)
 
     def _start(self, dictionary: Any) -> None:
         """Begin to learn from a dictionary, with an empty memory."""

@@ -305,11 +305,13 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
         )
 
     def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
-        if not self._learner.has_state:
-            return super()._first_batches(batches, n_rows)
-        first = next(batches)  # the first batch that known loadings meet sets their bound
-        self.norm_ = _cp_loadings.batch_norm(first, self.n_components, len(self.axes_.sizes))
-        return [first]
+        begun = self._learner.has_state
+        taken = super()._first_batches(batches, n_rows)
+        if begun:  # the first batch that known loadings meet sets their bound
+            self.norm_ = _cp_loadings.batch_norm(
+                taken[-1], self.n_components, len(self.axes_.sizes)
+            )
+        return taken
 
     def _starting_dictionary(self, batch: Batch) -> Loadings:
         """Return random loadings, those of rank-one tensors near samples, or those given."""

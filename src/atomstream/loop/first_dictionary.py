@@ -1,6 +1,7 @@
 """The dictionary that learning starts from, made from the first batch."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,18 @@ from atomstream.loop.explaining import cross_fit
 from atomstream.loop.online import Algorithm
 from atomstream.loop.settling import rounds
 from atomstream.losses import Squared
-from atomstream.memory.state import State, Usage
+from atomstream.memory.state import State, Usage, repeats
 from atomstream.penalties.base import directions, weakened
 from atomstream.problem import Accuracy, Batch, Clock, Objective
 from atomstream.schedules import Harmonic
 from atomstream.updates.block_coordinate import BlockCoordinate, _size_is_free
-from atomstream.updates.reseeding import mean_row, observed_means, starting_atoms
+from atomstream.updates.reseeding import (
+    different_rows,
+    drawn_beside,
+    mean_row,
+    observed_means,
+    starting_atoms,
+)
 
 ACCURACY = Accuracy(violation=0.05)  # of the codes that starts are compared by
 CLEARLY = 0.9  # of the other start's loss: what the atoms of least squares have to be below
@@ -83,18 +90,64 @@ def default_start(algorithm: Algorithm) -> tuple[str, str]:
 
 def inside(given: NDArray, algorithm: Algorithm) -> NDArray:
     """Return given atoms inside their set; fixed ones stay as they are."""
+    atoms, stays = _in_set(given, algorithm), are_fixed(algorithm.updater.fixed, len(given))
+    # Not in place: a set of all rows returns what was given.
+    return np.where(stays[:, None], given, atoms)
+
+
+def _in_set(rows: NDArray, algorithm: Algorithm) -> NDArray:
+    """Return rows as atoms inside their set."""
     codes, penalty = algorithm.objective.codes, algorithm.objective.atoms
     shape = penalty.shape
     # The projection onto a simplex would cut small entries to zero.
     on_simplex = shape is not None and shape.total
-    atoms = penalty.normalize(given) if on_simplex else penalty.prox(given, 0.0)
+    atoms = penalty.normalize(rows) if on_simplex else penalty.prox(rows, 0.0)
     damped = getattr(algorithm.updater, "damping", 0.0)
     # Where a longer atom costs nothing, short and long ones must not lead to different ends.
     if _size_is_free(codes, penalty, at_most=True) and shape.radius == 1 and not damped:
-        atoms = directions(atoms).astype(given.dtype, copy=False)
-    stays = are_fixed(algorithm.updater.fixed, len(given))
-    # Not in place: a set of all rows returns what was given.
-    return np.where(stays[:, None], given, atoms)
+        atoms = directions(atoms).astype(rows.dtype, copy=False)
+    return np.asarray(atoms)
+
+
+def redraw(state: State, batch: Batch, algorithm: Algorithm, rng: np.random.Generator) -> int:
+    """Replace atoms of a start that add nothing to the others by rows of the first batch.
+
+    Those are atoms of zeros, and those parallel to another one where codes may have any size. They
+    would be re-seeded, but only after many rows, in which they learn nothing; where rows are too
+    few, the next ones that are badly explained replace the others. Fixed atoms stay, and all do
+    where the algorithm does not re-seed.
+
+    Parameters
+    ----------
+    state : State
+        Of a dictionary that has not learned yet.
+    batch : Batch
+    algorithm : Algorithm
+        What learns from it.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    int
+        How many atoms were replaced.
+    """
+    dictionary: Any = state.dictionary
+    reseeding, objective = algorithm.reseeding, algorithm.objective
+    if reseeding is None or not reseeding.redraws or not objective.codes.is_cone:
+        return 0
+    gram, stays = dictionary.gram(), are_fixed(algorithm.updater.fixed, dictionary.shape[0])
+    # Of two that are alike the fixed one counts as the stronger.
+    idle = (gram.diagonal() == 0) | repeats(gram, stays.astype(float))
+    places = np.flatnonzero(idle & ~stays)
+    if not len(places):
+        return 0
+    of_rows = isinstance(dictionary, Rows)
+    fit = partial(_in_set, algorithm=algorithm) if of_rows else objective.atoms.normalize
+    found = different_rows(batch, rng)
+    rows = drawn_beside(dictionary.atoms()[~idle], len(places), found, fit, rng)
+    dictionary.replace(places[: len(rows)], rows, objective.atoms)
+    state.usage.wait(places[len(rows) :], reseeding.patience * len(gram))
+    return len(rows)
 
 
 def least_squares(batch: Batch, start: Rows, algorithm: Algorithm) -> Rows:

@@ -61,7 +61,7 @@ class Usage:
             Energy that an atom nearly parallel to a stronger one may have apart from it, and still
             be of no use.
         """
-        used = (energy > UNUSED * energy.max()) & ~_repeats(gram, energy, spare)
+        used = (energy > UNUSED * energy.max()) & ~repeats(gram, energy, spare)
         # Counted in mass, so that patience means the same for batches of any size.
         self.idle = np.where(used, 0.0, self.idle + mass)
 
@@ -70,6 +70,12 @@ class Usage:
         kept = np.ones(len(self.idle))
         kept[atoms] = 0
         vars(self).update(mean=self.mean * kept, idle=self.idle * kept)
+
+    def wait(self, atoms: NDArray, mass: float) -> None:
+        """Let these atoms have been of no use for samples of this mass."""
+        idle = self.idle.copy()
+        idle[atoms] = mass
+        self.idle = idle
 
     def join(self, groups: NDArray) -> None:
         """Add up the usage of atoms that become one: idle as long as the last one of use."""
@@ -84,7 +90,7 @@ class Usage:
         vars(self).update(mean=mean, newest=self.newest + other.newest, idle=idle)
 
 
-def _repeats(gram: NDArray, energy: NDArray, spare: float) -> NDArray:
+def repeats(gram: NDArray, energy: NDArray, spare: float = 0.0) -> NDArray:
     """Return which atoms point where one of more energy (or an earlier one of equal) points."""
     sizes, found = np.sqrt(gram.diagonal()), np.zeros(len(energy), bool)
     near = gram > ((1 - (ALIKE if spare else SAME)) * sizes)[:, None] * sizes

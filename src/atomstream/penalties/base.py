@@ -78,6 +78,17 @@ class Penalty(Part, ABC):
         """True where the set holds no negative entry."""
         return self.shape is not None and self.shape.low >= 0
 
+    @property
+    def is_cone(self) -> bool:
+        """True where the set holds every nonnegative multiple of its rows."""
+        own = self.shape
+        return (
+            own is not None
+            and own.low in (0, -np.inf)
+            and own.high == own.radius == np.inf
+            and (not own.total)
+        )
+
     def elastic_net(self, rows: NDArray) -> NDArray:
         """Return l1 |u|_1 + l2 |u|^2 / 2 of each row u: the penalty where rows lie in the set."""
         total = np.zeros(len(rows))

@@ -43,6 +43,11 @@ class TopK(Penalty):
         """True where the set holds no negative entry."""
         return self.sign == "nonnegative"
 
+    @property
+    def is_cone(self) -> bool:
+        """True: multiples have as many entries."""
+        return True
+
     def prox(self, rows: NDArray, step: float) -> NDArray:
         """Keep the largest entries of each row, the first ones of equals, and zero the others."""
         kept = np.maximum(rows, 0) if self.nonnegative else rows.copy()

@@ -213,13 +213,14 @@ def _size_is_free(on_codes: Penalty, on_atoms: Penalty, at_most: bool) -> bool:
 
     Atoms that only grow (``at_most``) make codes smaller, which no penalty on codes minds.
     """
-    codes, atoms = on_codes.shape, on_atoms.shape
-    if codes is None or atoms is None or on_atoms.l1 or on_atoms.l2:
+    atoms = on_atoms.shape
+    if not on_codes.is_cone or on_codes.shape is None or atoms is None:
         return False
-    cone = codes.low in (0, -np.inf) and codes.high == codes.radius == np.inf and not codes.total
+    if on_atoms.l1 or on_atoms.l2:
+        return False
     if at_most:
-        return cone and atoms.radius < np.inf
-    return cone and not (on_codes.l1 or on_codes.l2) and (atoms.radius < np.inf or atoms.total > 0)
+        return atoms.radius < np.inf
+    return not (on_codes.l1 or on_codes.l2) and (atoms.radius < np.inf or atoms.total > 0)
 
 
 def _short(atoms: NDArray, fixed: Fixed) -> NDArray:

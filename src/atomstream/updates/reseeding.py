@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import Fixed, Matrix, are_fixed
 from atomstream.coders import Codes
-from atomstream.memory.state import UNUSED, State
-from atomstream.penalties.base import Penalty
+from atomstream.memory.state import UNUSED, State, repeats
+from atomstream.penalties.base import Penalty, directions
 from atomstream.problem import Batch, Objective
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ class Reseeding:
 
     patience: float = 10.0
     n_shared: int | None = None
+
+    @property
+    def redraws(self) -> bool:
+        """Whether atoms of a start that repeat others are replaced before the first step."""
+        return bool(np.isfinite(self.patience)) and self.n_shared is None
 
     def reseed(
         self,
@@ -139,22 +145,14 @@ def starting_atoms(
     Boutsidis, Gallopoulos (2008), "SVD based initialization: A head start for nonnegative matrix
     factorization".
     """
-    n_features = batch.X.shape[1]
-    weights = batch.row_weights
-    # A row of zeros has no direction to start from.
-    weights = np.where(batch.energy > 0, weights, 0)
-    X = batch.X if batch.mask is None else batch.complete(observed_means(batch, weights))
-    # Equal rows have equal projections, and different rows almost never: sorting one number per row
-    # finds the repeated ones.
-    keys = np.asarray(X @ rng.standard_normal(n_features).astype(X.dtype))
-    points, point_weights = _points(keys, weights)
+    X, points, point_weights = found = different_rows(batch, rng)
     if how == "random" or not len(points):
-        noise = rng.standard_normal((n_components, n_features))
+        noise = rng.standard_normal((n_components, X.shape[1]))
         return penalty.normalize((np.abs(noise) if penalty.nonnegative else noise).astype(X.dtype))
     n_drawn = min(n_components, len(points))
     if how == "svd":
         drawn_rows = _singular(
-            X[points], point_weights, min(n_drawn, n_features), penalty.nonnegative, rng
+            X[points], point_weights, min(n_drawn, X.shape[1]), penalty.nonnegative, rng
         )
     elif how == "spread":
         drawn_rows = _dense_rows(X, points[_spread(X[points], point_weights, n_drawn, rng)])
@@ -163,11 +161,70 @@ def starting_atoms(
         drawn_rows = _dense_rows(
             X, points[rng.choice(len(points), n_drawn, replace=False, p=chances)]
         )
+        # Atoms start at one length, so parallel rows would be one atom twice.
+        fresh = ~_parallel(penalty.normalize(drawn_rows))
+        if not fresh.all():
+            drawn_rows = drawn_rows[fresh]
+            others = drawn_beside(drawn_rows, n_drawn - len(drawn_rows), found, np.asarray, rng)
+            drawn_rows = np.concatenate([drawn_rows, others])
     # Too few different rows: repeat them with other proportions, so that no two atoms are equal.
     again = drawn_rows[rng.integers(len(drawn_rows), size=n_components - len(drawn_rows))]
     again *= rng.uniform(0, 2, again.shape).astype(again.dtype)
     rows = penalty.normalize(np.concatenate([drawn_rows, again]))
     return _softened(rows, batch, penalty) if soft else rows
+
+
+def drawn_beside(
+    atoms: NDArray,
+    n_wanted: int,
+    found: tuple[Matrix, NDArray, NDArray],
+    fit: Callable[[NDArray], NDArray],
+    rng: np.random.Generator,
+) -> NDArray:
+    """Return rows drawn as a start is, none of them parallel to another or to one of the atoms.
+
+    Parameters
+    ----------
+    atoms : ndarray of shape (n_components, n_features)
+        None of them parallel to another.
+    n_wanted : int
+        There may be fewer such rows.
+    found : tuple
+        What `different_rows` returns.
+    fit : callable
+        Brings rows into the set of the atoms.
+    rng : numpy.random.Generator
+    """
+    X, points, weights = found
+    rows, n_most = atoms, len(atoms) + n_wanted
+    if len(points):
+        chances = weights / weights.sum()
+        points = points[rng.choice(len(points), len(points), replace=False, p=chances)]
+    # Mostly the first ones will do.
+    for cut in range(0, len(points), n_wanted):
+        more = fit(_dense_rows(X, points[cut : cut + n_wanted]))
+        rows = np.concatenate([rows, more[more.any(axis=1)]])
+        rows = rows[~_parallel(rows)][:n_most]
+        if len(rows) == n_most:
+            break
+    return rows[len(atoms) :]
+
+
+def _parallel(rows: NDArray) -> NDArray:
+    """Return which rows are parallel to an earlier one."""
+    rows = directions(rows).astype(np.float64, copy=False)  # of any size
+    return repeats(rows @ rows.T, np.zeros(len(rows)))
+
+
+def different_rows(batch: Batch, rng: np.random.Generator) -> tuple[Matrix, NDArray, NDArray]:
+    """Return complete rows, the indices of one of each that differs, and their summed weights."""
+    # A row of zeros has no direction to start from.
+    weights = np.where(batch.energy > 0, batch.row_weights, 0)
+    X = batch.X if batch.mask is None else batch.complete(observed_means(batch, weights))
+    # Equal rows have equal projections, and different rows almost never: sorting one number per row
+    # finds the repeated ones.
+    keys = np.asarray(X @ rng.standard_normal(X.shape[1]).astype(X.dtype))
+    return X, *_points(keys, weights)
 
 
 def _softened(rows: NDArray, batch: Batch, penalty: Penalty | ModeSets) -> NDArray:
