@@ -18,12 +18,13 @@ from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
 from .machine import check_memory, memory_there, most_threads, over_rows, share_out, threads
-from .matrices import Matrix, Samples, checked_numbers, dense, of_sum_one, stacked, unit
+from .matrices import ArrayLike, Matrix, Samples, checked_numbers, dense, of_sum_one, stacked, unit
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
 __all__ = [
     "MAX_NUMBER",
     "SLACK",
+    "ArrayLike",
     "Columns",
     "Counted",
     "Fixed",

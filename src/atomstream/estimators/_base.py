@@ -8,13 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import RandomSource, Samples, check_memory, generator, threads
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, RandomSource, Samples, check_memory, generator, threads
 from atomstream.base.fields import field_names
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation
 from atomstream.estimators._calls import Notifier, Transaction
-from atomstream.estimators._domain import in_scale
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards, rows_and_weights
 from atomstream.estimators._settling import Settling
@@ -314,7 +312,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             if self._learner.clock.step == 0:
                 self._project_start()
                 batches = iter(batches)
-                first = in_scale(batches, self.algorithm_.objective, self.BOTH_SIGNS)
+                first = _validation.in_scale(batches, self.algorithm_.objective, self.BOTH_SIGNS)
                 batches = chain(self._first_batches(first, n_rows), batches)
                 if not self._learner.has_state:
                     return False

@@ -14,8 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Matrix, Samples, checked_numbers, threads
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Matrix, Samples, checked_numbers, threads
 from atomstream.base.fields import Field, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given

@@ -8,8 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples
 from atomstream.estimators._coding import Coding
 from atomstream.estimators._given import EntryWeights, check_weighs_entries, with_nan_where_masked
 from atomstream.estimators._sklearn import with_callbacks

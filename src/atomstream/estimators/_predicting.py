@@ -9,8 +9,7 @@ from sklearn import metrics
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples
 from atomstream.estimators._label_tables import checked_covariates
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.losses.labels import LABELS, LabelLoss

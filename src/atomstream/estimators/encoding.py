@@ -8,8 +8,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from atomstream.base import Samples, check_count, check_number, checked_numbers, dense, threads
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import (
+    ArrayLike,
+    Samples,
+    check_count,
+    check_number,
+    checked_numbers,
+    dense,
+    threads,
+)
 from atomstream.base.parameters import THREADS
 from atomstream.coders import Coder, Codes
 from atomstream.dictionaries import Dictionary, Rows

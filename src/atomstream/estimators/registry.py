@@ -10,8 +10,7 @@ from numbers import Real
 from typing import Any, TypeAlias
 
 from atomstream import coders, losses, schedules
-from atomstream.base import Fixed
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Fixed
 from atomstream.base.registered import part_of
 from atomstream.coders.tolerances import LogTolerance, RootTolerance
 from atomstream.penalties.ball import NonnegativeBall, UnitBall, UnitSphere

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import library
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, library
 from atomstream.domains.walks import Grid
 from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Fixed, Matrix, are_fixed
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Fixed, Matrix, are_fixed
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop import scaling_of

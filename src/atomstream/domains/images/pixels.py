@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike
 
 # The high-pass filter of Daubechies with two vanishing moments: it is 0 where an image is a plane.
 HIGH_PASS = np.array([1 - 3**0.5, 3**0.5 - 3, 3 + 3**0.5, -1 - 3**0.5]) / (4 * 2**0.5)

@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import checked_numbers, counted, generator, library
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, checked_numbers, counted, generator, library
 from atomstream.exceptions import NetworkWarning
 from atomstream.io import EdgeOptions, Entries, check_no_weight, entries_of
 

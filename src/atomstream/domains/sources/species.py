@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike
 from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
 

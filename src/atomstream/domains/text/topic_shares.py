@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike
 
 
 def npmi(counts: sp.csr_array, words: NDArray) -> NDArray:

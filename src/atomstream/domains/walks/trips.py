@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, open_inputs, reading, text_lines, whole_file, write_table
 
