@@ -12,8 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, checked_array, checked_numbers
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Matrix, checked_array, checked_numbers
 
 __all__ = ["CubeRows", "OnDisk", "batches", "patches", "windows"]
 

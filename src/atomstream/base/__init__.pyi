@@ -19,6 +19,7 @@ from .cusum import SLACK, moved, summed
 from .extras import library
 from .machine import check_memory, memory_there, most_threads, over_rows, share_out, threads
 from .matrices import (
+    ArrayLike,
     Matrix,
     Samples,
     checked_array,
@@ -53,6 +54,7 @@ __all__ = [
     "MAX_NUMBER",
     "NAMES",
     "SLACK",
+    "ArrayLike",
     "Choice",
     "Columns",
     "Counted",

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.array_like import ArrayLike
 from atomstream.base.extras import library
 
 KINDS = "fiubO"  # of NumPy's types: real numbers, and objects, which may be some
@@ -28,9 +27,20 @@ class Shaped(Protocol):
 Matrix: TypeAlias = "NDArray | sp.sparray"  # dense, or sparse in CSR format; rows are samples
 # What people give: checked before use.
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     Samples: TypeAlias = ArrayLike | Shaped
 else:
-    Samples = ArrayLike  # as help shows it
+
+    class ArrayLike:
+        """What `numpy.asarray` takes: `numpy.typing.ArrayLike`, under the name that help shows.
+
+        That is a union of up to 1,691 characters, which signatures would spell out.
+        """
+
+    # The names of built-in types are shown without a module.
+    ArrayLike.__module__ = "builtins"
+    Samples = ArrayLike
 
 
 def dense(X: Any) -> Any:

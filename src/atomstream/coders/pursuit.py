@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import over_rows
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, over_rows
 from atomstream.coders.base import Coder, Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.problem import Accuracy, Batch, Needs, Objective

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import (
+    ArrayLike,
     Matrix,
     Samples,
     checked_array,
@@ -24,7 +25,6 @@ from atomstream.base import (
     order_for,
     threads,
 )
-from atomstream.base.array_like import ArrayLike
 from atomstream.base.fields import NUMBERS, Field, array, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
@@ -36,9 +36,7 @@ from atomstream.estimators._validation import check_X, observe
 from atomstream.estimators.encoding import check_gap, encode_exactly
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Learner, check_compatible
-from atomstream.problem import Batch, observed_span
-
-RIDGE_ADVICE = "learn with ridge='auto', or 0.001 (weak) to 0.3 (strong), or with fewer atoms"
+from atomstream.problem import Batch
 
 
 def _of_run(attribute: str, doc: str) -> property:
@@ -305,43 +303,11 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def _doubt(self, batch: Batch, codes: NDArray, what: str) -> str:
         """Return why unseen entries may be far from what codes make of them, or nothing."""
-        seen: Any = batch.mask
-        if seen is None:
-            return ""
-        made, (low, high) = self.state_.dictionary.decode(codes), self._span(batch)
-        # Data that are all alike have no width, but a size.
-        width = high - low or max(abs(low), abs(high))
-        # Nothing is known of the size of features in which no row has an entry.
-        known = (seen == 0) & (seen > 0).any(axis=0) & (seen > 0).any(axis=1, keepdims=True)
-        outside = np.where(known, np.maximum(low - made, made - high), 0)
-        far = ~(outside.max(axis=1, initial=0) <= width)
-        if not far.any():
-            return self._undetermined(batch, what)
-        value = made.flat[np.where(known, np.abs(made), 0).argmax()]
-        return (
-            f"In {int(far.sum())} of {len(far)} rows unseen entries are reconstructed as up to "
-            f"{value:.2g}, where observed ones lie between {low:.4g} and {high:.4g}: too few "
-            f"entries of these rows determine their codes; {RIDGE_ADVICE}."
-        )
-
-    def _span(self, batch: Batch) -> tuple[float, float]:
-        """Return the least and the largest entry that were observed in learning, or in a batch."""
-        learned = vars(self._learner).get("span")
-        low, high = observed_span(batch) if learned is None else learned
-        return float(low), float(high)
-
-    def _undetermined(self, batch: Batch, what: str) -> str:
-        """Return how many rows have too few observed entries for their codes, or nothing."""
         if batch.mask is None:
             return ""
-        n_seen, r = (batch.mask > 0).sum(axis=1), self._n_atoms_of_a_row
-        loose = int(((n_seen > 0) & (n_seen < r)).sum())
-        if not loose or holds_codes(self.algorithm_.objective.codes, r):
-            return ""
-        return (
-            f"{loose} of {len(n_seen)} rows have fewer observed entries than the {r} atoms: "
-            f"nothing determines {what}; {RIDGE_ADVICE}."
-        )
+        from atomstream.estimators._missing import doubt_of
+
+        return doubt_of(self, batch, codes, what)
 
     # -- what was learned
 
@@ -425,9 +391,3 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_compatible(algorithm)
         with threads(self.n_jobs):
             return encode_exactly(algorithm.coder, batch, dictionary, algorithm.objective, gap=gap)
-
-
-def holds_codes(codes: Any, n_atoms: int) -> bool:
-    """Return whether a set of codes, or its penalty, holds every code back."""
-    # A finite conjugate means just that.
-    return bool(codes.l1 or np.isfinite(codes.conjugate(np.ones((1, n_atoms)))).all())

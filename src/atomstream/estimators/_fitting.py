@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples
 from atomstream.estimators._coding import Coding
 from atomstream.estimators._columns import as_sample
 from atomstream.estimators._sklearn import with_callbacks

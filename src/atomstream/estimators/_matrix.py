@@ -2,36 +2,32 @@
 
 import math
 import warnings
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import Choice, Matrix, Samples, are_fixed, dense, fixed_atoms
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Choice, Matrix, Samples, are_fixed, dense, fixed_atoms
 from atomstream.coders import Auto
-from atomstream.dictionaries import Dictionary
 from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
-from atomstream.estimators._coding import holds_codes
 from atomstream.estimators._columns import like_given
 from atomstream.estimators._domain import check_domain, in_domain
 from atomstream.estimators._given import by_rows, like
-from atomstream.estimators._validation import warn_of_no_majoriser
+from atomstream.estimators._validation import (
+    warn_of_no_majoriser,
+)
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Scaling, dominance, explainer_for
 from atomstream.losses import Loss
 from atomstream.memory.gram import Aggregates
-from atomstream.penalties.base import ElasticNetOnSet, Penalty
+from atomstream.penalties.base import Penalty
 from atomstream.problem import Batch, Objective
-from atomstream.streams import OnDisk
 from atomstream.updates import Updater
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding
 
 UNSCALED = Scaling()
-MAX_ROWS = 2048  # that the ridge is found in
 MAX_SWEEPS = 100_000  # over the atoms, where only rounding ends them
 ONE_PASS = {"schedule": "harmonic", "n_epochs": 1, "shuffle": False, "missing": False}
 
@@ -95,33 +91,10 @@ class _OnlineMatrixFactorization(OnlineDictionary):
 
     def _learn_ridge(self, rows: Any, known: dict[str, Any]) -> None:
         """Find the ridge in the first rows with missing entries, unless it was given."""
-        run = self._learner
-        if self.ridge != "auto" or not self.missing or hasattr(run, "ridge"):
-            return
-        some: Any = slice(None)
-        if rows.shape[0] > MAX_ROWS:
-            some = np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:MAX_ROWS])
-        known = {name: None if part is None else part[some] for name, part in known.items()}
-        rows = self._rows(rows[some], reset=False) if isinstance(rows, OnDisk) else rows[some]
-        batch = self._to_batch(rows, **known)
-        if batch.mask is None:
-            return
-        objective = self.algorithm_.objective
-        takes_ridge = isinstance(objective.codes, ElasticNetOnSet)
-        if not objective.loss.quadratic:
-            run.ridge = Choice(0.0, "the loss is not quadratic")
-        elif holds_codes(objective.codes, self.n_components) or not takes_ridge:
-            run.ridge = Choice(0.0, "the penalty or the set of the codes holds them back")
-        else:
-            from atomstream.loop.ridge import ridge_for
+        if self.ridge == "auto" and self.missing and not hasattr(self._learner, "ridge"):
+            from atomstream.estimators._missing import find_ridge
 
-            run.ridge = ridge_for(batch, self.algorithm_, self._other_start)
-
-    def _other_start(self, batch: Batch, rng: np.random.Generator) -> Dictionary:
-        """Return a starting dictionary that another source of randomness draws."""
-        twin: Any = copy(self)
-        twin._learner.rng = rng
-        return twin._starting_dictionary(batch)
+            find_ridge(self, rows, known)
 
     # -- the scale of the columns
 

@@ -9,8 +9,7 @@ from sklearn import metrics
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples, without_mask
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples, without_mask
 from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._given import checked_weights
 from atomstream.estimators._label_tables import checked_covariates

@@ -6,8 +6,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples
 from atomstream.estimators._calls import Notifier, Transaction
 from atomstream.estimators._fitting import Fitting
 from atomstream.estimators._given import as_stream, rows_and_weights

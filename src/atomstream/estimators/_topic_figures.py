@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import check_count, of_sum_one
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, check_count, of_sum_one
 from atomstream.domains.text.topic_shares import TopicsOverTime, npmi, typical
 from atomstream.domains.text.vocabulary import blocks_of, check_documents
 from atomstream.estimators._learner_inside import LearnerInside

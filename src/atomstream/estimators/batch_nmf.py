@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples, complete_array
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples, complete_array
 from atomstream.coders.grouped import Grouped
 from atomstream.dictionaries import Dictionary
 from atomstream.estimators import _parameters

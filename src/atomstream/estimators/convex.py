@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples, counted
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples, counted
 from atomstream.dictionaries.hulls import Hulls
 from atomstream.estimators import _parameters, registry
 from atomstream.estimators._base import OnlineDictionary

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from atomstream.base import (
+    ArrayLike,
     Samples,
     check_count,
     check_number,
@@ -20,7 +21,6 @@ from atomstream.base import (
     order_of,
     threads,
 )
-from atomstream.base.array_like import ArrayLike
 from atomstream.base.parameters import THREADS
 from atomstream.coders import Coder, Codes
 from atomstream.dictionaries import Dictionary, Rows

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import threads, track
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, threads, track
 from atomstream.domains.images.pixels import (
     as_image,
     check_white,

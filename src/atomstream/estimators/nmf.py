@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base import Samples, dense
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples, dense
 from atomstream.estimators import _parameters
 from atomstream.estimators._columns import as_given
 from atomstream.estimators._estimator import estimator

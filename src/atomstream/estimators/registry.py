@@ -10,8 +10,7 @@ from numbers import Real
 from typing import Any, TypeAlias
 
 from atomstream import coders, losses, schedules
-from atomstream.base import Choice, Fixed, most_threads, threads
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Choice, Fixed, most_threads, threads
 from atomstream.base.registered import part_of
 from atomstream.coders.auto import Auto, fastest_coder
 from atomstream.coders.tolerances import LogTolerance, RootTolerance

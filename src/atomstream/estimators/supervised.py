@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags, RegressorTags, column_or_1d
 
-from atomstream.base import Samples
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Samples
 from atomstream.base.fields import array, texts
 from atomstream.dictionaries import Dictionary
 from atomstream.dictionaries.predicting import Predicting

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import complete_array
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, complete_array
 from atomstream.base.fields import part
 from atomstream.domains.networks import Network
 from atomstream.estimators import _parameters

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import RandomSource, check_count, generator, without_mask
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, RandomSource, check_count, generator, without_mask
 from atomstream.domains.networks.network import Network
 from atomstream.domains.walks.states import StateIndex
 from atomstream.estimators._given import checked_weights

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import library
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays, check_axes, open_inputs, reader_of, source
 from atomstream.io.lines import chosen

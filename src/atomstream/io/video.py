@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, library
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, checked_array, library
 from atomstream.exceptions import InputError
 from atomstream.io import LUMA, images_in, is_color, load_image, open_inputs, source
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import library, unit
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, library, unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, complete_array, counted, library
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, checked_array, complete_array, counted, library
 from atomstream.domains import images
 from atomstream.io import check_out, existing, image_format, load_image, naming_source, write_image
 from atomstream.looks import FileCoder, Look, Record, Table, canvas, drawings, report

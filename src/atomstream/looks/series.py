@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, counted
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, checked_array, counted
 from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 from atomstream.looks.canvas import BLUE, COLORS, ORANGE, TEXT, heading, panels, plain, shown
 from atomstream.looks.cards import Picture, curves

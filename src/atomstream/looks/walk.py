@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, complete_array, library
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, checked_array, complete_array, library
 from atomstream.domains.walks import Grid
 from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 

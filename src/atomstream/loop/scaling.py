@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import dense
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, dense
 from atomstream.base.fields import array, one_of
 
 SCALES = ("none", "std", "max", "log1p", "tfidf", "zscore")

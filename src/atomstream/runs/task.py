@@ -4,7 +4,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
+from functools import cached_property, reduce
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -193,11 +193,8 @@ class Task(ABC):
         return self.in_flags(str(error))
 
     def in_flags(self, sentence: str) -> str:
-        """Return a sentence of a model in the words of the command line."""
-        # Models speak of parameters in Python; whoever typed a command knows flags.
-        for words, said in self.words.items():
-            sentence = sentence.replace(words, said)
-        return sentence
+        """Return a sentence of a model, which names parameters, with the flags for them."""
+        return reduce(lambda text, pair: text.replace(*pair), self.words.items(), sentence)
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to, for machines."""

@@ -11,8 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import complete_array
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, complete_array
 from atomstream.domains.networks.network import Network
 from atomstream.exceptions import NetworkWarning
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import MAX_NUMBER, complete_array
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import MAX_NUMBER, ArrayLike, complete_array
 from atomstream.base.parameters import Part, number, one_of
 from atomstream.samplers.base import Chain
 

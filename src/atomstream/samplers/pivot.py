@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike
 from atomstream.domains.networks import Motif, Network
 from atomstream.exceptions import NetworkWarning
 from atomstream.samplers.base import MotifChain, alias_table

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike
 from atomstream.coders import Auto
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop import Algorithm, check_compatible, explainer_for

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import (
+    ArrayLike,
     Fixed,
     Matrix,
     are_fixed,
@@ -20,7 +21,6 @@ from atomstream.base import (
     complete_array,
     dense,
 )
-from atomstream.base.array_like import ArrayLike
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop import scaling_of

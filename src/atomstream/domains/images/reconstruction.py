@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, track
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, checked_array, track
 from atomstream.coders.pursuit import pursue
 from atomstream.domains.images.pixels import of_type, white
 from atomstream.streams import check_center, patch_view, steps, take

@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Matrix
 from atomstream.domains.networks.network import Network
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import Matrix, checked_array, counted
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, Matrix, checked_array, counted
 from atomstream.domains.networks import edge_sets
 from atomstream.domains.networks.link_scores import HEURISTICS, around, decomposed, plain
 from atomstream.domains.networks.network import Network

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import (
+    ArrayLike,
     checked_array,
     checked_numbers,
     counted,
@@ -21,7 +22,6 @@ from atomstream.base import (
     library,
     without_mask,
 )
-from atomstream.base.array_like import ArrayLike
 from atomstream.exceptions import NetworkWarning
 from atomstream.io import EdgeOptions, Entries, check_no_weight, entries_of
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, checked_numbers, column_names, complete_array
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, checked_array, checked_numbers, column_names, complete_array
 from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
 

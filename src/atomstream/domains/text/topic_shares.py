@@ -9,8 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import complete_array
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, complete_array
 
 
 def npmi(counts: sp.csr_array, words: NDArray) -> NDArray:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, complete_array
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, checked_array, complete_array
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, open_inputs, reading, text_lines, whole_file, write_table
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted
-from atomstream.base.array_like import ArrayLike
+from atomstream.base import ArrayLike, counted
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.levels import rms
 from atomstream.domains.series.time_index import Times
