@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from atomstream.base import (
     Matrix,
-    checked_matrix,
+    checked_array,
     checked_numbers,
     dense,
     fixed_atoms,
@@ -60,7 +60,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         X = checked_numbers(X)
         _check_two_axes(model, X)
         # Arrays that are read late show their masks when they are read.
-        X = X if hasattr(X, "columns") else checked_matrix(X)
+        X = X if hasattr(X, "columns") or sp.issparse(X) else checked_array(X)
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
         try:
             X = validate_data(model, X, reset=reset, ensure_all_finite=False, **how)
