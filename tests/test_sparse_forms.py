@@ -1,10 +1,12 @@
 """A sparse matrix means the sum of its stored parts, in whatever form it is handed over."""
 
+import json
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import run
 from doors_of_fields import DOORS as FIELDS
 from doors_of_functions import DOORS as FUNCTIONS
 from doors_of_models import doors_of_models
@@ -17,6 +19,7 @@ from atomstream import (
     OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
+    TopicModel,
     cells,
     io,
     online_parafac,
@@ -333,3 +336,28 @@ def test_batches_that_store_nothing(scale, order):
         for form in (np.asarray, sp.csr_array)
     )
     assert_allclose(found.components_, whole.components_, rtol=1e-6, atol=1e-9)
+
+
+def test_counts_of_words_are_sums():
+    documents = ["the cat chased a mouse", "stocks fell", "bonds and stocks fell"] * 6
+    models = [TopicModel(2, vectorizer="counts", n_epochs=2, random_state=0) for _ in range(2)]
+    whole, found = (model.begin(documents) for model in models)
+    found = stored(found.toarray().astype(float), lie=True)
+    topics = [
+        model.fit_counts(counts).learner_.components_
+        for model, counts in zip(models, (whole, found), strict=True)
+    ]
+    assert_array_equal(*topics)
+
+
+def test_runs_learn_and_are_judged_by_sums(tmp_path, capsys):
+    figures = []
+    for name, form in (("whole", sp.csr_array), ("parts", stored)):
+        sp.save_npz(tmp_path / f"{name}.npz", form(np.tile(data(), (8, 1))))
+        path = str(tmp_path / name)
+        run("learn", f"{path}.npz", "--out", path, "--loss", "kl", "--atoms", "3", "--epochs", "1")
+        capsys.readouterr()
+        run("inspect", path, "--json")
+        figures.append(json.loads(capsys.readouterr().out)["held_out"])
+    assert figures[0]
+    assert figures[0] == figures[1]
