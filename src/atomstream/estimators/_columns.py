@@ -14,7 +14,6 @@ from atomstream.base import (
     NamedColumns,
     are_texts,
     checked_array,
-    checked_matrix,
     checked_numbers,
     in_order,
     known_names,
@@ -108,7 +107,7 @@ def in_columns(model: BaseEstimator, X: Any, *, reset: bool) -> Any:
         X = checked_numbers(X)
         _check_two_axes(model, X)
         # Arrays that are read late show their masks when they are read.
-        X = X if hasattr(X, "columns") else checked_matrix(X)
+        X = X if hasattr(X, "columns") or sp.issparse(X) else checked_array(X)
         _check_once(names_of(X) or [])
         settled = not reset and are_texts(names_of(X)) and are_texts(known_names(model))
     given = X

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
-from atomstream.base import ArrayLike, Matrix, checked_array, checked_numbers, dense, fixed_atoms
+from atomstream.base import ArrayLike, Matrix, checked_numbers, dense, fixed_atoms
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._columns import in_columns, is_array
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
@@ -53,29 +53,7 @@ def check_X(model: BaseEstimator, X: Any, *, reset: bool) -> Any:  # noqa: N802 
         One sentence that names what came and what was needed.
     """
     if reset or not _is_plain(model, X):
-<<<<<<< HEAD
         X = in_columns(model, X, reset=reset)
-||||||| 5e84e515
-        X = checked_numbers(X)
-        _check_two_axes(model, X)
-        # Arrays that are read late show their masks when they are read.
-        X = X if hasattr(X, "columns") else checked_matrix(X)
-        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        try:
-            X = validate_data(model, X, reset=reset, ensure_all_finite=False, **how)
-        except ValueError as error:
-            raise _naming_column(X, error) from None
-=======
-        X = checked_numbers(X)
-        _check_two_axes(model, X)
-        # Arrays that are read late show their masks when they are read.
-        X = X if hasattr(X, "columns") or sp.issparse(X) else checked_array(X)
-        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        try:
-            X = validate_data(model, X, reset=reset, ensure_all_finite=False, **how)
-        except ValueError as error:
-            raise _naming_column(X, error) from None
->>>>>>> sparse
     said = blamed_model(model)
     name = type(said).__name__
     # Two reductions find NaN, infinity and the sign in passes without a copy.
