@@ -29,7 +29,7 @@ from atomstream import (
 )
 from atomstream.estimators.registry import CODERS, SETS, UPDATERS
 from atomstream.estimators.registry import SCHEDULES as SCHEDULE_NAMES
-from atomstream.exceptions import IncompatiblePartsError
+from atomstream.exceptions import DataWarning, IncompatiblePartsError
 from atomstream.loop.online import WITH_ATTRIBUTE
 from atomstream.penalties import Box, Free, Nonnegative, Simplex, TopK
 
@@ -148,7 +148,7 @@ def test_sets_that_nobody_chose_give_way_to_the_coder_and_the_updater():
     assert (plain.codes, plain.atoms) == (Free(l1=0.1), penalties.UnitBall())
     coded = fit(OnlineDictionaryLearning, coder="multiplicative")
     assert coded.algorithm_.objective.codes == Nonnegative(l1=0.1)
-    assert coded.algorithm_.objective.atoms == penalties.UnitBall()
+    assert coded.algorithm_.objective.atoms == penalties.NonnegativeBall()
     assert coded.transform(X).min() >= 0
     majorised = fit(OnlineDictionaryLearning, updater="majorise").algorithm_.objective
     assert (majorised.codes.nonnegative, majorised.atoms.nonnegative) == (True, True)
@@ -156,6 +156,21 @@ def test_sets_that_nobody_chose_give_way_to_the_coder_and_the_updater():
         IncompatiblePartsError, match=r"nonnegative, got Free.* codes='nonnegative'"
     ):
         fit(OnlineDictionaryLearning, updater="majorise", codes="free")
+
+
+def test_data_of_both_signs_are_told_where_chosen_parts_made_the_sets_nonnegative():
+    signed = np.random.default_rng(0).standard_normal((60, 6))
+    for given in ({"coder": "multiplicative"}, {"updater": "majorise"}):
+        told = r"Negative entries have .* for data of both signs choose coder='auto' and updater="
+        with pytest.warns(DataWarning, match=told):
+            OnlineDictionaryLearning(3, n_epochs=1, random_state=0, **given).fit(signed)
+    with pytest.raises(IncompatiblePartsError, match=r"choose atoms='nonnegative_ball' or another"):
+        fit(
+            OnlineDictionaryLearning,
+            coder="multiplicative",
+            codes="nonnegative",
+            atoms="unit_ball",
+        )
 
 
 def test_an_updater_that_nobody_chose_gives_way_to_the_set_of_the_atoms():

@@ -56,7 +56,12 @@ class Multiplicative(Coder):
     tol: Any = None
     handles_mask: ClassVar[bool] = True
     weighs_entries: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {"loss": ("exponents",), "codes": ("polyhedral", "nonnegative")}
+    # The majoriser of rough codes is one for atoms that are not negative.
+    needs: ClassVar[Needs] = {
+        "loss": ("exponents",),
+        "codes": ("polyhedral", "nonnegative"),
+        "atoms": ("nonnegative",),
+    }
     BOUNDS: ClassVar = {"max_rounds": whole(), "max_newton": whole()}
 
     def encode(

@@ -49,7 +49,7 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
         the updater that was chosen needs that.
     atoms : str or penalty part, default="auto"
         Set of the atoms, likewise, or "unit_sphere": atoms of length one. "auto" is "unit_ball",
-        and "nonnegative_ball" where the updater that was chosen needs that.
+        and "nonnegative_ball" where the coder or the updater that was chosen needs that.
     coder : str or coder part, default="auto"
         As in `OnlineNMF`, for the squared loss.
     init : str or array of shape (n_components, n_features), default="samples"
@@ -124,8 +124,10 @@ class OnlineDictionaryLearning(_OnlineMatrixFactorization):
 
     @property
     def BOTH_SIGNS(self) -> str:  # type: ignore[override]  # noqa: N802 - as of the other models
-        """What fits data of both signs, where an updater has made the sets nonnegative."""
-        return "choose updater='auto'" if "auto" in (self.codes, self.atoms) else ""
+        """What fits data of both signs, where chosen parts have made the sets nonnegative."""
+        return (
+            "choose coder='auto' and updater='auto'" if "auto" in (self.codes, self.atoms) else ""
+        )
 
     def _auto_sets(self, updater: Updater, loss: Loss) -> tuple[Penalty, Penalty]:
         """Return signed sets, or nonnegative ones where the chosen coder or updater needs them."""
