@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from atomstream.base import RandomSource, Samples, check_memory, generator, threads
+from atomstream.base import RandomSource, Samples, are_fixed, check_memory, generator, threads
 from atomstream.base.fields import field_names
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation
@@ -340,7 +340,8 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
         self._start(self._starting_dictionary(first))
         if first.has_entry_weights and (n_rows == np.inf or not self._settles(int(n_rows))):
             if n_rows == np.inf:
-                warn_of_few_first_rows(first, self.n_components)
+                still = are_fixed(self.algorithm_.updater.fixed, self.n_components)
+                warn_of_few_first_rows(first, int((~still).sum()))
             self._current().learn_first(first, choose=isinstance(self.init, str))
         return [first]
 
