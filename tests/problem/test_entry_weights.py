@@ -361,5 +361,7 @@ def test_a_stream_of_weighted_entries_is_told_of_too_few_first_rows():
     OnlineNMF(3, random_state=0).partial_fit(rows[:5])
     known = OnlineNMF.from_components(rows[:3], random_state=0)
     known.partial_fit(rows[:5], entry_weight=rng.random((5, 8)))
+    held = OnlineNMF(3, init=rows[:3], fixed_components=2, random_state=0)
+    held.partial_fit(rows[:20], entry_weight=rng.random((20, 8)))
     # `fit` has all rows.
     OnlineNMF(3, n_epochs=2, random_state=0).fit(rows[:10], entry_weight=rng.random((10, 8)))

@@ -293,12 +293,12 @@ def check_weighs_entries(algorithm: Any) -> None:
         )
 
 
-def warn_of_few_first_rows(first: Batch, n_components: int) -> None:
-    """Warn where a stream whose entries have weights begins with few rows."""
-    n_rows, enough = int((first.row_weights > 0).sum()), FIRST_ROWS_PER_ATOM * n_components
+def warn_of_few_first_rows(first: Batch, n_atoms: int) -> None:
+    """Warn where a stream whose entries have weights begins with few rows for atoms that move."""
+    n_rows, enough = int((first.row_weights > 0).sum()), FIRST_ROWS_PER_ATOM * n_atoms
     if n_rows < enough:
         warnings.warn(
-            f"The first batch has {n_rows} rows for {n_components} atoms. Where entries have "
+            f"The first batch has {n_rows} rows for {n_atoms} atoms. Where entries have "
             f"weights, atoms that begin with so few may end far from the best ones: give {enough} "
             "rows or more at first, and as many in each batch if you can.",
             DataWarning,

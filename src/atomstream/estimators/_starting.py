@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import check_memory, in_order, order_for
+from atomstream.base import are_fixed, check_memory, in_order, order_for
 from atomstream.dictionaries import Dictionary, Rows
 from atomstream.estimators import _validation
 from atomstream.estimators._given import warn_of_few_first_rows
@@ -36,7 +36,8 @@ class Starting(Settling):
             self._redraw_start(first)
         if first.has_entry_weights and (n_rows == np.inf or not self._settles(int(n_rows))):
             if n_rows == np.inf:
-                warn_of_few_first_rows(first, self.n_components)
+                still = are_fixed(self.algorithm_.updater.fixed, self.n_components)
+                warn_of_few_first_rows(first, int((~still).sum()))
             self._current().learn_first(first, choose=isinstance(self.init, str))
         return [first]
 
