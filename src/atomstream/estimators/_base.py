@@ -268,6 +268,7 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
             run.n_iter = -(-run.clock.n_samples // n_rows)
             if to_the_end and not stopped and run.has_state:
                 self._settle_all(rows, known, after)
+            self._review()
             after.close()
         return self
 
@@ -309,7 +310,15 @@ class OnlineDictionary(CallbackSupportMixin, Settling):
                 batches = chain(self._first_batches(first, n_rows), batches)
                 if not self._learner.has_state:
                     return False
-            return self._current().learn(batches, after)
+            stopped = self._current().learn(batches, after)
+            if n_rows == np.inf:
+                self._review()
+            return stopped
+
+    def _review(self) -> None:
+        """Warn of what was learned in a call that is over."""
+        if self._learner.has_state:
+            self._current().algorithm.updater.review(self.state_)
 
     # -- the start
 
