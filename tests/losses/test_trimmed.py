@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,11 +13,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 
 from atomstream import OnlineNMF, load, save
-from atomstream.coders import Trimming
+from atomstream.coders import Codes, Trimming
 from atomstream.dictionaries.rows import Rows
 from atomstream.exceptions import DataWarning
 from atomstream.loop.trimmed_start import clean_rows
 from atomstream.losses import Trimmed, robust_scales
+from atomstream.losses.robust import UNTRIMMED
 from atomstream.memory import TrimmedAggregates, TrimmedSums
 from atomstream.memory.state import State, Usage
 from atomstream.penalties import Nonnegative, NonnegativeBall
@@ -25,6 +27,7 @@ from atomstream.problem.clock import Accuracy, Clock
 from atomstream.problem.objective import Objective
 from atomstream.schedules import Harmonic
 from atomstream.updates import TrimmedDescent
+from atomstream.updates.trimmed_descent import robust_scale
 
 OBJECTIVE = Objective(Trimmed(3.0), Nonnegative(), NonnegativeBall())
 EXACT = Accuracy(gap=1e-9)
@@ -269,3 +272,73 @@ def test_codes_are_hardly_worse_than_zeros():
     found = Trimming().encode(Batch(X), dictionary, objective, EXACT).values @ atoms
     left, given = np.abs(X - found).sum(axis=1), X.sum(axis=1)
     assert (left <= 1.05 * given).all()
+
+
+def exact_rows(kind, share, seed, n_rows=300):
+    """Return rows that six atoms explain exactly but for outliers, and the same without them."""
+    rng = np.random.default_rng(seed)
+    codes, atoms = rng.gamma(1.0, 1.0, (n_rows, 6)), rng.gamma(1.0, 1.0, (6, 60))
+    if kind == "sparse":
+        atoms = rng.gamma(0.5, 1.0, atoms.shape) * (rng.random(atoms.shape) < 0.3)
+    elif kind == "levels":
+        for atom in atoms:
+            for part in np.split(np.arange(60), np.sort(rng.choice(59, 4, replace=False) + 1)):
+                atom[part] = rng.choice([0.05, 0.5, 1.0, 3.0])
+    clean = codes @ atoms
+    wrong = rng.random(clean.shape) < share
+    return np.where(wrong, rng.uniform(0, 10 * clean.std(), clean.shape), clean), clean
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "levels"])
+def test_rows_that_are_explained_exactly_end_at_most_where_the_squared_loss_does(kind, share, room):
+    """A scale that shrinks to nothing would take half of the entries for outliers."""
+    for seed in range(2):
+        X, clean = exact_rows(kind, share, seed)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", DataWarning)
+            model = OnlineNMF(6, loss="trimmed", random_state=seed).fit(X)
+        squared = OnlineNMF(6, random_state=seed).fit(X)
+        errors = [np.sqrt(((one.clean(X) - clean) ** 2).mean()) for one in (model, squared)]
+        room.ratio(errors[0] / errors[1], at_most=1.02)
+        # What is trimmed is what was planted, or something is said.
+        assert told or (model.outliers(X) > 0).mean() <= 1.5 * share + 0.01
+
+
+def test_the_scale_of_rows_that_are_explained_exactly_is_a_share_of_their_spread():
+    X, clean = exact_rows("dense", 0.05, 0)
+    left, _, right = np.linalg.svd(clean, full_matrices=False)
+    dictionary = Rows(right[:6])
+    scale = robust_scale(Batch(X), Codes(clean @ right[:6].T, np.zeros(len(X))), dictionary)
+    assert scale == pytest.approx(0.01 * np.sqrt(clean.var(axis=0).mean()), rel=1e-9)
+
+
+def test_where_nothing_is_trimmed_codes_are_those_of_the_squared_loss():
+    X, _, atoms = planted(60, share=0.1)
+    model = OnlineNMF.from_components(atoms, loss="trimmed")
+    model.state_.dictionary.scale = UNTRIMMED
+    assert_array_equal(model.transform(X), OnlineNMF.from_components(atoms).transform(X))
+
+
+def test_a_fit_that_trims_nothing_ends_as_the_squared_loss():
+    X, _ = exact_rows("dense", 0.0, 3, n_rows=120)
+    model = OnlineNMF(6, loss="trimmed", random_state=0).fit(X)
+    if model.state_.dictionary.scale < 1e15:
+        pytest.fail("the premise: the squared loss explains these rows better")
+    squared = OnlineNMF(6, random_state=0).fit(X)
+    assert_array_equal(model.components_, squared.components_)
+    assert model.surrogate() == pytest.approx(squared.objective(X), rel=1e-6)
+    atoms = model.components_.copy()
+    model.partial_fit(X)  # the memory is of these atoms
+    assert_allclose(model.components_, atoms, atol=0.05)
+
+
+def test_more_than_single_outliers_are_told(recwarn):
+    X, _, atoms = planted(200, share=0.42, n_features=60)
+    model = OnlineNMF.from_components(atoms, loss=Trimmed(5.0))
+    with pytest.warns(DataWarning, match=r"leaves out 4\d% of the entries, more than single"):
+        model.partial_fit(X)
+    few = OnlineNMF.from_components(atoms, loss=Trimmed(5.0))
+    few.partial_fit(planted(200, share=0.2, n_features=60)[0])
+    assert not recwarn.list

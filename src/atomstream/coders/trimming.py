@@ -11,6 +11,7 @@ from atomstream.base.parameters import whole
 from atomstream.coders import ActiveSet, Coder, Codes, ProjectedGradient
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Squared, robust_scales
+from atomstream.losses.robust import STAYS
 from atomstream.penalties.base import kernel_form
 from atomstream.problem import Accuracy, Batch, Needs, Objective
 
@@ -70,6 +71,8 @@ class Trimming(Coder):
         squared = replace(objective, loss=Squared())
         kind: Any = ActiveSet if objective.codes.polyhedral else ProjectedGradient
         inner = kind()
+        if loss.scale >= STAYS and not loss.threshold:  # the squared loss
+            return inner.encode(batch, dictionary, squared, accuracy, start)
         X = dense(batch.X)
         rough, shape = accuracy.violation > ROUGH.violation, objective.codes.shape
         free = shape is not None and shape.radius == np.inf and not shape.total

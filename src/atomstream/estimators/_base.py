@@ -313,6 +313,7 @@ class OnlineDictionary(CallbackSupportMixin, Starting):
                 # A round puts another memory in place, and the usage of all rows.
                 if run.state.memory is memory and not after.late:
                     self._measure_usage(rows, known, make)
+            self._review()
             self._warn_of_doubt(rows, known, make)
             after.close()
         return self
@@ -367,7 +368,15 @@ class OnlineDictionary(CallbackSupportMixin, Starting):
                 batches = chain(self._first_batches(first, n_rows), batches)
                 if not self._learner.has_state:
                     return False
-            return self._current().learn(batches, after)
+            stopped = self._current().learn(batches, after)
+            if n_rows == np.inf:
+                self._review()
+            return stopped
+
+    def _review(self) -> None:
+        """Warn of what was learned in a call that is over."""
+        if self._learner.has_state:
+            self._current().algorithm.updater.review(self.state_)
 
 
 def _row_ids(data: Any, n_rows: int, position: int = 0, ids: ArrayLike | None = None) -> NDArray:

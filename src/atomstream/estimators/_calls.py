@@ -138,6 +138,11 @@ class Notifier:
         """Whether the time is over."""
         return time.monotonic() >= self._deadline
 
+    @property
+    def remaining(self) -> float | None:
+        """Seconds that are left; None where there is no limit."""
+        return None if self._deadline == np.inf else self._deadline - time.monotonic()
+
     def close(self) -> None:
         """Tell the callbacks that the fit has ended."""
         if self._context is not None:

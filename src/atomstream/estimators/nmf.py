@@ -1,5 +1,7 @@
 """Online nonnegative matrix factorization under any divergence."""
 
+import warnings
+from copy import deepcopy
 from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
@@ -15,6 +17,10 @@ from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators.registry import CoderChoice, LossChoice, SetChoice, Start
 from atomstream.loop import Algorithm, Scaling
 from atomstream.losses import Huber
+from atomstream.streams import OnDisk
+from atomstream.updates.trimmed_descent import stop_trimming
+
+FEW = 0.01  # share of the entries: to trim so many, or not, is no other result
 
 
 @estimator
@@ -193,6 +199,25 @@ class OnlineNMF(_OnlineMatrixFactorization):
                     f"{role}; use OnlineDictionaryLearning for signed ones{own}."
                 )
         return algorithm
+
+    def _settle_all(self, rows: Any, known: Any, after: Any) -> None:
+        super()._settle_all(rows, known, after)
+        loss: Any = self.algorithm_.objective.loss
+        if loss.trims and not (loss.threshold or isinstance(rows, OnDisk) or after.late):
+            self._end_as_squares(rows, known, after)
+
+    def _end_as_squares(self, rows: Any, known: Any, after: Any) -> None:
+        """Take the atoms of the squared loss where trimming explains the rows no better."""
+        from atomstream.loop.trimmed_start import end_as_squares
+
+        given = self.get_params(deep=False) | {"loss": "squared", "max_time": after.remaining}
+        given |= {"updater": "auto", "coder": "auto", "random_state": deepcopy(self.random_state)}
+        with warnings.catch_warnings(action="ignore"):
+            squares = type(self)(**given).fit(rows, sample_weight=known["weights"])
+        run, blocks = self._current(), self._blocks(rows, known)
+        share = run.state.memory.outlier_share
+        if end_as_squares(blocks, run.state, run.algorithm, squares.state_) and share > FEW:
+            stop_trimming(run.state.dictionary, stacklevel=7)  # the caller of fit
 
     def clean(self, X: Samples) -> NDArray:
         """Return the reconstructions of samples: under a robust loss, without their outliers.

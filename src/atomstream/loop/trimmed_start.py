@@ -1,5 +1,6 @@
 """The start under a trimmed loss: outliers found on a low rank, atoms learned without them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,14 +13,21 @@ from atomstream.coders.tolerances import RootTolerance
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop.explaining import CodingOptions, Whole
 from atomstream.loop.online import Algorithm, learn
+from atomstream.loop.whole_features import judged_rows
 from atomstream.losses import Squared, robust_scales
-from atomstream.losses.robust import NORMAL
+from atomstream.losses.robust import NORMAL, STAYS, UNTRIMMED
 from atomstream.memory.state import State, Usage
 from atomstream.problem import Accuracy, Batch, Clock
 from atomstream.schedules import Power
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding, starting_atoms
-from atomstream.updates.trimmed_descent import robust_scale, stop_trimming
+from atomstream.updates.trimmed_descent import (
+    MOST,
+    PRECISION,
+    robust_scale,
+    spread,
+    stop_trimming,
+)
 
 # Robust deviations at which an entry counts a quarter, while a low rank is found: from one fit to
 # the next they fall. Rows that are alike need a narrow beginning, sparse codes a wide one.
@@ -93,6 +101,7 @@ def trimmed_start(
         dictionary.scale = robust_scale(replace(batch, X=X), codes, dictionary)
         whole = np.where(found.outliers & ~_seen(batch), found.low, X).astype(X.dtype)
         plain = _learned(Batch(whole, batch.weights), n_components, algorithm, rng, N_PASSES // 5)
+        plain.scale = UNTRIMMED
         if _explains_less(replace(batch, X=X), dictionary, plain, algorithm):
             stop_trimming(plain, stacklevel=10)  # the caller of fit
             return plain
@@ -109,21 +118,61 @@ def _explains_less(batch: Batch, trimmed: Rows, plain: Rows, algorithm: Algorith
 
     Where outliers are few and large it falls below that of least squares, for these
     follow outliers in vain. It rises where entries that are alike, such as zeros, are explained
-    exactly and the rest counts as outliers. With atoms for most rows least squares follow outliers
-    after all; that is allowed for by the share of the rows' freedom that atoms leave.
+    exactly and the rest counts as outliers.
     """
     some = batch.of(slice(None, None, max(1, len(batch.X) // MAX_JUDGED)))
-    codes = algorithm.coder.encode(some, trimmed, algorithm.objective, EXACT).values
-    own, *_ = Whole().explain(some, plain, _plain(algorithm), CodingOptions(EXACT))
-    seen = _seen(some)
-    loss: Any = algorithm.objective.loss.at(trimmed)
-    errors = np.abs(some.X - trimmed.decode(codes))
-    if (errors > loss.thresholds(errors, some.mask))[seen].mean() > 0.5:
-        return True  # what most entries are is no outlier
-    ours, theirs = errors[seen].mean(), np.abs(some.X - plain.decode(own.values))[seen].mean()
-    theirs /= max(1 - len(plain.atoms()) / len(batch.X), TINY)
-    # Errors that are nothing beside the data tell nothing.
-    return bool(ours > max(CLEARLY * theirs, MIN_LEFT * np.abs(some.X)[seen].mean()))
+    ours, share = left(some, trimmed, algorithm)
+    theirs = left(some, plain, algorithm)[0] / _freedom(plain, len(batch.X))
+    # What most entries are is no outlier, and errors that are nothing beside the data tell nothing.
+    least = MIN_LEFT * float(np.abs(some.X)[_seen(some)].mean())
+    return share > 0.5 or ours > max(CLEARLY * theirs, least)
+
+
+def _freedom(atoms: Rows, n_rows: int) -> float:
+    """Return the share of the rows' freedom that atoms leave.
+
+    With atoms for most rows least squares follow outliers after all.
+    """
+    return max(1 - atoms.shape[0] / n_rows, TINY)
+
+
+def left(batch: Batch, dictionary: Rows, algorithm: Algorithm) -> tuple[float, float]:
+    """Return the mean absolute error of the observed entries, and the share that is trimmed."""
+    codes = algorithm.coder.encode(batch, dictionary, algorithm.objective, EXACT).values
+    loss: Any = algorithm.objective.loss.at(dictionary)
+    errors, seen = np.abs(batch.X - dictionary.decode(codes)), _seen(batch)
+    trimmed = errors > loss.thresholds(errors, batch.mask)
+    return float(errors[seen].mean()), float(trimmed[seen].mean())
+
+
+def end_as_squares(
+    blocks: Sequence[Batch], state: State, algorithm: Algorithm, squares: State
+) -> bool:
+    """Take the atoms of least squares where trimming explains the rows no better; return whether.
+
+    Where nothing is trimmed the loss is the squared one, and so its end has to be that one's, too.
+
+    Parameters
+    ----------
+    blocks : sequence of Batch
+        All rows.
+    state : State
+        What trimming has learned.
+    algorithm : Algorithm
+    squares : State
+        What the squared loss has learned of the same rows.
+    """
+    untrimmed = Rows(squares.dictionary.atoms().copy(), UNTRIMMED)
+    if (state.dictionary.scale or 0.0) < STAYS:
+        judged = judged_rows(blocks)
+        theirs = left(judged, untrimmed, algorithm)[0] / _freedom(untrimmed, blocks[0].X.shape[0])
+        if left(judged, state.dictionary, algorithm)[0] <= theirs:
+            return False
+    deltas = [algorithm.explain(block, untrimmed, CodingOptions(EXACT))[1] for block in blocks]
+    memory = algorithm.statistics.start(*untrimmed.shape, algorithm.objective.loss)
+    memory.absorb(sum(deltas[1:], start=deltas[0]), 1.0)
+    state.dictionary, state.memory, state.usage = untrimmed, memory, squares.usage
+    return True
 
 
 EXACT = Accuracy(violation=1e-2)
@@ -162,10 +211,27 @@ def clean_rows(
     """Return a low rank of rows, and which of their entries are not of it.
 
     Of the beginnings it is the one that ends with the smallest trimmed loss, at the smallest scale
-    of all: a scale alone does not see good entries that are dropped.
+    of all: a scale alone does not see good entries that are dropped. Where rows are explained
+    exactly the rows are tried once more with noise of a hundredth of their spread.
     """
-    rank = min(rank, *X.shape)
     seen = np.ones(X.shape, bool) if mask is None else mask
+    found = _cleaned(X, seen, rank, deviations, rng)
+    if not seen.any():
+        return found
+    noise = PRECISION * spread(found.low)
+    if found.scale >= noise and found.outliers[seen].mean() <= MOST:
+        return found
+    # A low rank explains half of the entries exactly, whichever: with a little noise it cannot.
+    rough = X + noise * rng.standard_normal(X.shape)
+    tried = found, _cleaned(rough, seen, rank, deviations, rng)
+    return min(tried, key=lambda one: float(one.outliers[seen].mean()))
+
+
+def _cleaned(
+    X: NDArray, seen: NDArray, rank: int, deviations: float, rng: np.random.Generator
+) -> _Cleaned:
+    """Return the low rank that the better of the beginnings ends with."""
+    rank = min(rank, *X.shape)
     low = _one_direction(X, seen)
     basis = _first_basis(np.where(seen, X - low, 0.0), low, rank, rng)
     tried = [_fallen(X, seen, low, basis, (wide, deviations)) for wide in BEGINNINGS]

@@ -15,6 +15,8 @@ from atomstream.losses.base import Entrywise, Loss, _double
 NORMAL = 1.4826  # standard deviations of a normal variable in its median absolute value
 FAR_DEVIATIONS = 3.0  # robust deviations beyond which an error does not count for the scale
 OWN_SHARE = 0.6  # of a row's own scale: what the running one is at least, for this row
+UNTRIMMED = 1e18  # a running scale at which nothing is trimmed
+STAYS = 1e15  # from here on scales stay, and nothing is trimmed; lower, for slots are merged
 MIN_ERROR_SHARE = 1e-6  # errors below this share of the data have the weight of that share
 
 

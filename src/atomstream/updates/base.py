@@ -83,6 +83,10 @@ class Updater(Part, ABC, Generic[StateT]):
         ``latest`` has one item, or one for each part of the features where there are ``folds``.
         """
 
+    def review(self, state: StateT) -> None:
+        """Warn of what was learned in a call that is over; by default of nothing."""
+        return
+
     def average_dictionaries(
         self, dictionaries: Sequence[Any], shares: NDArray, memory: Any
     ) -> Any:

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atomstream.base import Fixed, dense
 from atomstream.coders.trimming import Trimming
 from atomstream.exceptions import DataWarning
 from atomstream.losses import robust_scales
-from atomstream.losses.robust import MIN_ERROR_SHARE
+from atomstream.losses.robust import MIN_ERROR_SHARE, STAYS, UNTRIMMED
 from atomstream.memory.trimmed import TrimmedSums
 from atomstream.problem import Batch, Clock, Needs, Objective
 from atomstream.updates import BlockCoordinate, CodedBatch, Updater
 
-UNTRIMMED = 1e18  # a scale at which nothing is trimmed
-STAYS = 1e15  # from here on scales stay; lower, for slots are merged
+# Of the spread of what atoms explain: smaller errors are no outliers, and where rows are explained
+# exactly the scale would shrink until half of the entries were.
+PRECISION = 0.01
+MOST = 0.35  # share of the entries: single ones that are wrong are fewer
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,9 @@ class TrimmedDescent(Updater[Any]):
     """Sweep over the atoms as `BlockCoordinate`, and move the scale towards that of the batch.
 
     The scale is that of all observed entries (`losses.robust_scales`), trimmed ones included, so
-    that it cannot shrink by its own trimming; it moves by the weight of the batch. With a threshold
-    that is given it is not used.
+    that it cannot shrink by its own trimming, and at least a hundredth of the spread of what the
+    atoms explain; it moves by the weight of the batch. With a threshold that is given it is not
+    used.
 
     Parameters
     ----------
@@ -61,6 +65,19 @@ class TrimmedDescent(Updater[Any]):
         if state.memory.outlier_share > 0.5:
             stop_trimming(state.dictionary, stacklevel=10)
 
+    def review(self, state: Any) -> None:
+        """Warn where more is trimmed than single entries that are wrong."""
+        share = state.memory.outlier_share
+        if share > MOST:
+            warnings.warn(
+                f"loss='trimmed' leaves out {share:.0%} of the entries, more than single outliers "
+                "are; what is left may be explained well and the rest not at all. Look at "
+                "outliers(X), and try more components, a threshold in units of the data (as in "
+                "loss='trimmed:50'), or loss='huber'.",
+                DataWarning,
+                stacklevel=8,  # the caller of fit
+            )
+
     def value(self, state: Any, objective: Objective) -> float:
         """Return the surrogate with damping and the penalty on the atoms that may change."""
         return self._descent().value(state, objective)
@@ -85,13 +102,20 @@ def stop_trimming(dictionary: Any, stacklevel: int) -> None:
 
 
 def robust_scale(batch: Batch, codes: Any, dictionary: Any) -> float:
-    """Return the robust standard deviation of the errors of the observed entries of a batch."""
-    X = dense(batch.X)
-    errors = np.abs(X - dictionary.decode(codes.values))
+    """Return the robust standard deviation of the errors of the observed entries of a batch.
+
+    It is at least a hundredth of the spread of what the atoms explain.
+    """
+    X, explained = dense(batch.X), dictionary.decode(codes.values)
+    errors = np.abs(X - explained)
     seen = np.ones(X.shape, bool) if batch.mask is None else batch.mask
     counts = seen if batch.weights is None else seen & (batch.weights > 0)[:, None]
     if not counts.any():
         return 0.0
-    # Where data are fitted exactly rounding would be trimmed.
-    least = MIN_ERROR_SHARE * float(np.abs(X[counts]).mean())
+    least = max(PRECISION * spread(explained), MIN_ERROR_SHARE * float(np.abs(X[counts]).mean()))
     return max(float(robust_scales(errors[counts][None])[0, 0]), least)
+
+
+def spread(rows: NDArray) -> float:
+    """Return the root mean square of what rows differ by from their mean."""
+    return float(np.sqrt(np.square(rows - rows.mean(axis=0), dtype=np.float64).mean()))
