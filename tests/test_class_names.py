@@ -36,7 +36,7 @@ STANDARD = [
     "NetworkDictionary", "NetworkLook", "NetworkReconstruction", "NetworkSettings",
     "NetworkTask", "NetworkWarning", "NewerFormatError", "Nonnegative", "NonnegativeBall",
     "NonnegativeScaler", "NormBall", "NotAModelError", "NotConvergedWarning", "Objective",
-    "OnDisk", "Settling",
+    "OnDisk", "Seen", "Settling", "Starting",
     "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary", "OnlineDictionaryLearning",
     "OnlineNMF", "Parameter", "ParquetTable", "PassesTask", "PairProposals", "PatchClassifier",
     "PatchLearning", "Family", "Significance",

@@ -308,7 +308,7 @@ def test_rows_that_are_explained_exactly_end_at_most_where_the_squared_loss_does
 
 def test_the_scale_of_rows_that_are_explained_exactly_is_a_share_of_their_spread():
     X, clean = exact_rows("dense", 0.05, 0)
-    left, _, right = np.linalg.svd(clean, full_matrices=False)
+    _left, _, right = np.linalg.svd(clean, full_matrices=False)
     dictionary = Rows(right[:6])
     scale = robust_scale(Batch(X), Codes(clean @ right[:6].T, np.zeros(len(X))), dictionary)
     assert scale == pytest.approx(0.01 * np.sqrt(clean.var(axis=0).mean()), rel=1e-9)

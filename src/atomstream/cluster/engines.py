@@ -264,8 +264,9 @@ def _pool(engine: Any) -> Pool:
         if kind == "threads":
             return Pool(lambda: ThreadPoolExecutor(count), owned=True)
         # A forked process would inherit the locks of threads that it does not have.
-        how = {"mp_context": get_context("spawn"), "initializer": end_with_parent}
-        return Pool(lambda: ProcessPoolExecutor(count, **how), owned=True)
+        spawn = get_context("spawn")
+        start = partial(ProcessPoolExecutor, count, spawn, initializer=end_with_parent)
+        return Pool(start, owned=True)
     if hasattr(engine, "scatter") and hasattr(engine, "get_executor"):
         # Tasks of one key would be run once: each has a key of its own.
         return Pool(lambda: engine.get_executor(pure=False), client=engine)

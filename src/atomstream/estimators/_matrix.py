@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -168,14 +169,14 @@ class _OnlineMatrixFactorization(OnlineDictionary):
         run = self._learner
         if not run.has_state or run.scaling is old:
             return
-        factor = old.divisor / run.scaling.divisor
+        seen, factor = run.seen, old.divisor / run.scaling.divisor
         shift = (old.offset - run.scaling.offset) / old.divisor
         if run.state.memory.grams is None:
-            run.state.memory.shift_features(shift, run.mean_code, run.mean_row)
+            run.state.memory.shift_features(shift, seen.mean_code, seen.mean_row)
         else:
             run.start(run.state.dictionary)
-        energy = old.energy + 2 * shift * run.mean_row + shift**2
-        run.mean_row = (run.mean_row + shift) * factor
+        energy = old.energy + 2 * shift * seen.mean_row + shift**2
+        run.seen = replace(seen, mean_row=(seen.mean_row + shift) * factor)
         self._rescale(factor, energy)
 
     def _check_settings(self) -> None:

@@ -92,8 +92,8 @@ def holds_codes(codes: Any, n_atoms: int) -> bool:
 
 def _span(model: Any, batch: Batch) -> tuple[float, float]:
     """Return the least and the largest entry that were observed in learning, or in a batch."""
-    learned = vars(model._learner).get("span")
-    low, high = observed_span(batch) if learned is None else learned
+    learned = vars(model._learner).get("seen")
+    low, high = observed_span(batch) if learned is None else learned.span
     return float(low), float(high)
 
 

@@ -14,7 +14,14 @@ from atomstream.cluster.rounds import Rounds
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import bare
 from atomstream.estimators._calls import Notifier, Transaction
-from atomstream.loop import CodingOptions, Progress, SerialResult, SlotResult, check_additive
+from atomstream.loop import (
+    CodingOptions,
+    Progress,
+    SerialResult,
+    SlotResult,
+    check_additive,
+    slot_result,
+)
 from atomstream.problem import Batch
 
 
@@ -131,7 +138,7 @@ class SlotLearner:
         before : int
             Rows of the slots before this one.
         frozen, keep_latest : bool
-            As in `Learner.learn_slot`; in the batch that is kept every row counts once.
+            As in `slot_result`; in the batch that is kept every row counts once.
         horizon : float
             As in ``fit_stream``.
         """
@@ -142,7 +149,7 @@ class SlotLearner:
         learner.clock.n_samples += before
         weight = None if times == 1 else times
         rows = (self.model._next_batch(X, weight, horizon=horizon)[1] for X in batches)
-        result = learner.learn_slot(rows, frozen=frozen, keep_latest=keep_latest)
+        result = slot_result(learner, rows, frozen=frozen, keep_latest=keep_latest)
         return replace(result, latest=_counted_once(result.latest, times))
 
     def take_in(self, results: Iterator[Any]) -> Progress | None:

@@ -83,9 +83,8 @@ class TopicModel(TopicMerging):
         Documents per step of `fit` and `fit_stream`.
     n_epochs : int or None, default=None
         Passes of `fit` over the documents, each in a new random order; by default, and after more
-        than ten, rounds over all documents at a time follow until one gains next to nothing. Of
-        these topics and those that rounds from five other starts lead to, `fit` takes the most
-        coherent ones.
+        than ten, rounds over all documents follow until one gains next to nothing. Of these topics
+        and those that rounds from five other starts lead to, `fit` takes the most coherent ones.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes.
     random_state : int, Generator, RandomState or None, default=None

@@ -56,6 +56,7 @@ VALUES = {
     "RowDraws": "atomstream.base.bootstrap",
     "Rows": "atomstream.dictionaries.rows",
     "Scaling": "atomstream.loop.scaling",
+    "Seen": "atomstream.loop.seen",
     "Smoothed": "atomstream.domains.series.smoothing",
     "State": "atomstream.memory.state",
     "StateIndex": "atomstream.domains.walks.states",

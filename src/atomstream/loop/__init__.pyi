@@ -1,6 +1,6 @@
 from .explaining import CodingOptions, Whole, explainer_for
 from .learner import Learner
-from .merging import SerialResult, SlotResult, check_additive
+from .merging import SerialResult, SlotResult, check_additive, slot_result
 from .online import Algorithm, Progress, absorb, check_compatible
 from .scaling import SCALES, Scaling, dominance, scaling_of
 from .settling import MAX_ROUNDS, leaves_nothing
@@ -25,4 +25,5 @@ __all__ = [
     "leaves_nothing",
     "n_warm_up_rows",
     "scaling_of",
+    "slot_result",
 ]

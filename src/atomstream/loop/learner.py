@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import Choice, threads
-from atomstream.base.fields import array, check_fields, count, each, field_names, number, part
+from atomstream.base.fields import check_fields, count, each, field_names, number, part
 from atomstream.dictionaries.base import Dictionary
-from atomstream.dictionaries.rows import Rows
 from atomstream.loop.explaining import CodingOptions
 from atomstream.loop.online import Algorithm, Progress, learn
 from atomstream.loop.reactive import Reactive
@@ -26,10 +25,11 @@ from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
 from atomstream.losses import Entrywise, Loss
 from atomstream.memory.state import State, Usage
-from atomstream.problem import Accuracy, Batch, Clock, observed_span
+from atomstream.problem import Accuracy, Batch, Clock
 
 if TYPE_CHECKING:
     from atomstream.loop.merging import SlotResult
+    from atomstream.loop.seen import Seen
 
 log = logging.getLogger(__name__)
 
@@ -43,9 +43,7 @@ SAVED = (
     *(count("n_reseeded"), count("n_iter", optional=True), number("batch_objective")),
     each(part("waiting", Batch)),
     *(part("scaling", Scaling, optional=True), part("reactive", Reactive, optional=True)),
-    *(part("ridge", Choice, optional=True), array("span", "2", np.float64, optional=True)),
-    array("mean_code", "r", np.float64, optional=True),
-    array("mean_row", "d", np.float64, optional=True),
+    *(part("ridge", Choice, optional=True), part("seen", "spanning", optional=True)),
     part("rounds", "take", optional=True),
 )
 NAMES = field_names(SAVED)
@@ -76,10 +74,8 @@ class Learner:
     ridge : Choice
         The strength of the squared penalty on codes that was found in the data; absent where it was
         given, or no entry has been missing.
-    span : ndarray of shape (2,)
-        The least and the largest observed entry; absent where none may be missing.
-    mean_code, mean_row : ndarray of shape (n_components,) and (n_features,)
-        Of the past, by the weights of the memory; absent where columns keep their means.
+    seen : Seen
+        Figures of past rows; absent where none may be missing and columns keep their means.
     reactive : Reactive
         The second learner; absent where the schedule needs none.
     rounds : StreamedRounds
@@ -97,9 +93,7 @@ class Learner:
     waiting: Sequence[Batch] = ()
     scaling: Scaling
     ridge: Choice
-    span: NDArray
-    mean_code: NDArray
-    mean_row: NDArray
+    seen: Seen
     reactive: Reactive
     rounds: Any
     n_reseeded: int = 0
@@ -144,13 +138,8 @@ class Learner:
         """
         if "reactive" in vars(self):
             raise ValueError("Atoms do not join under schedule='adaptive', which has two of each.")
-        state = self.state.snapshot()
-        before = state.dictionary.atoms()
-        atoms = state.memory.join(groups, before.astype(np.float64))
-        state.usage.join(groups)
-        state.dictionary = Rows(atoms.astype(before.dtype))
         vars(self).pop("rounds", None)
-        self.state = state
+        self.state = self.state.joined(groups)
 
     def learn(
         self, batches: Iterable[Batch], after: Callable[[Progress], bool] | None = None
@@ -254,24 +243,24 @@ class Learner:
 
     def _note(self, progress: Progress, after: Callable[[Progress], bool] | None) -> bool:
         """Keep what a step reports, and hand it on."""
-        if "scaling" in vars(self) and self.scaling.moves_offset:
-            self._note_means(progress)
-        if self.algorithm.missing:
-            low, high = observed_span(progress.batch)
-            before = vars(self).get("span", (np.inf, -np.inf))
-            self.span = np.array([min(low, before[0]), max(high, before[1])])
+        means = "scaling" in vars(self) and self.scaling.moves_offset
+        if means or self.algorithm.missing:
+            self._look(progress, means)
         self.n_reseeded += progress.n_reseeded
         self.batch_objective = progress.delta.objective / progress.delta.mass
         return after is not None and after(progress)
 
-    def _note_means(self, progress: Progress) -> None:
-        """Follow the means of codes and rows, which another offset of the columns changes B by."""
-        batch, codes, w = progress.batch, progress.codes.values, self.clock.weight
-        X = batch.X if batch.mask is None else batch.complete(self.state.dictionary.decode(codes))
-        old = vars(self)
-        for name, rows in (("mean_code", codes), ("mean_row", X)):
-            mean = np.average(rows.astype(np.float64), axis=0, weights=batch.row_weights)
-            old[name] = (1 - w) * old[name] + w * mean if name in old else mean
+    def _look(self, progress: Progress, means: bool) -> None:
+        """Note the span of a batch, and the means that another offset of columns changes B by."""
+        from atomstream.loop.seen import Seen
+
+        batch, codes = progress.batch, progress.codes.values
+        seen = vars(self).get("seen", Seen()).spanning(batch)
+        if means:
+            whole = batch.mask is None
+            X = batch.X if whole else batch.complete(self.state.dictionary.decode(codes))
+            seen = seen.averaged(codes, X, batch.row_weights, self.clock.weight)
+        self.seen = seen
 
     def _pair(self) -> Reactive | None:
         """Return the second learner, begun or dropped as the schedule asks for one or not."""
@@ -282,39 +271,6 @@ class Learner:
         return vars(self).get("reactive")
 
     # -- rounds over slots
-
-    def learn_slot(
-        self, batches: Iterable[Batch], *, frozen: bool = False, keep_latest: bool = False
-    ) -> SlotResult:
-        """Learn from the rows of a slot; atoms that nothing uses are left to the merge.
-
-        Parameters
-        ----------
-        batches : iterable of Batch
-            Where the slot takes steps, every row weighs as much as those of all slots.
-        frozen : bool, default=False
-            Whether the dictionary stays as it is, and the rows are only measured.
-        keep_latest : bool, default=False
-            Whether the last batch comes back: what atoms that nothing uses are replaced by.
-        """
-        from atomstream.loop.merging import SlotResult  # only rounds need it
-
-        first, whole, latest, objective = self.clock.n_samples, None, None, np.nan
-
-        def note(progress: Progress) -> bool:
-            """Add up what batches measure, and keep what the last one came to."""
-            nonlocal whole, latest, objective
-            if frozen:
-                whole = progress.delta if whole is None else whole + progress.delta
-            latest = progress.batch if keep_latest else None
-            objective = float(progress.delta.objective / progress.delta.mass)
-            return False
-
-        parts = self.state, self.algorithm.without_reseeding(), self.clock, self.rng
-        with threads(self.n_jobs):
-            learn(batches, *parts, note, frozen=frozen)
-        n_rows, state = self.clock.n_samples - first, None if frozen else self.state
-        return SlotResult(n_rows, self.clock, state, whole, latest, objective)
 
     def take_in(self, results: Iterable[SlotResult]) -> Progress | None:
         """Take in what the slots of a round have learned, in their order; return what was done.

@@ -5,16 +5,22 @@ ends with, or codes its rows with the dictionary as it is and returns the sum of
 former are averaged, the latter added and absorbed as one batch; one update follows.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atomstream.loop.online import Algorithm, absorb
+from atomstream.base import threads
+from atomstream.loop.online import Algorithm, Progress, absorb, learn
 from atomstream.memory import Delta, State, Usage
 from atomstream.problem import Batch, Clock
+
+if TYPE_CHECKING:
+    from atomstream.loop.learner import Learner
 
 SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
 
@@ -64,6 +70,40 @@ class SlotResult:
     delta: Delta | None = None
     latest: Batch | None = None
     objective: float = float("nan")
+
+
+def slot_result(
+    learner: Learner, batches: Iterable[Batch], *, frozen: bool = False, keep_latest: bool = False
+) -> SlotResult:
+    """Learn from the rows of a slot; atoms that nothing uses are left to the merge.
+
+    Parameters
+    ----------
+    learner : Learner
+        Of the slot alone: its state and its clock go on.
+    batches : iterable of Batch
+        Where the slot takes steps, every row weighs as much as those of all slots.
+    frozen : bool, default=False
+        Whether the dictionary stays as it is, and the rows are only measured.
+    keep_latest : bool, default=False
+        Whether the last batch comes back: what atoms that nothing uses are replaced by.
+    """
+    first, whole, latest, objective = learner.clock.n_samples, None, None, np.nan
+
+    def note(progress: Progress) -> bool:
+        """Add up what batches measure, and keep what the last one came to."""
+        nonlocal whole, latest, objective
+        if frozen:
+            whole = progress.delta if whole is None else whole + progress.delta
+        latest = progress.batch if keep_latest else None
+        objective = float(progress.delta.objective / progress.delta.mass)
+        return False
+
+    algorithm, clock = learner.algorithm.without_reseeding(), learner.clock
+    with threads(learner.n_jobs):
+        learn(batches, learner.state, algorithm, clock, learner.rng, note, frozen=frozen)
+    n_rows, state = clock.n_samples - first, None if frozen else learner.state
+    return SlotResult(n_rows, clock, state, whole, latest, objective)
 
 
 def check_additive(algorithm: Any, *, frozen: bool) -> None:

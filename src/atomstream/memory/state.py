@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.base.fields import array, part
 from atomstream.dictionaries.base import Dictionary
+from atomstream.dictionaries.rows import Rows
 from atomstream.memory import Delta, Memory
 from atomstream.problem import Clock
 from atomstream.schedules import Harmonic
@@ -137,6 +138,13 @@ class State(Generic[DictionaryT, MemoryT]):
     def snapshot(self) -> State[DictionaryT, MemoryT]:
         """Return a state that later steps do not change; costs nothing, for arrays are shared."""
         return State(copy(self.dictionary), copy(self.memory), copy(self.usage))
+
+    def joined(self, groups: NDArray) -> State:
+        """Return the state with one atom for each group, (n_groups, n_components)."""
+        state, before = self.snapshot(), self.dictionary.atoms()
+        atoms = state.memory.join(groups, before.astype(np.float64))
+        state.usage.join(groups)
+        return State(Rows(atoms.astype(before.dtype)), state.memory, state.usage)
 
     def absorb(self, delta: Delta, weight: float) -> None:
         """Take in what samples add, by their weight; the dictionary stays as it is."""
