@@ -1,0 +1,318 @@
+"""Whether a table has structure: more than columns of their own, or one profile at many sizes.
+
+The residuals of an explanation without structure are compared with those of random tables: what it
+explains stays, and the residual of every entry gets a random sign. Signs undo what columns have in
+common and keep how much each entry varies, however uneven rows and columns are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from atomstream.base import counted, dense
+
+N_TABLES = 199  # random tables
+STRUCTURED, UNSTRUCTURED = 0.01, 0.1  # p-values up to and above which there is a verdict
+MIN_UNITS = 20  # rows, or blocks of rows, below which there is none
+MIN_COLUMNS = 4  # of what one size leaves of three columns nothing can be told
+MIN_NONZEROS = 4  # in a column: what is seen fewer times goes together with anything
+MIN_OBSERVED = 0.5  # share of the entries
+MAX_ENTRIES = 2**18  # of the columns that vary most, so that a verdict takes seconds at most
+MAX_LEVERAGE = 0.9  # share of its own fit that an entry may have; rounding governs what is above
+ROUNDS = 5  # of fits of variances and missing entries, which settle at once
+VARIANCE_STEPS = 40
+MIN_VARIATION = 1e-3  # squared: columns that vary less weigh no more in the sizes of rows
+TINY = np.finfo(np.float64).tiny
+
+ON_THEIR_OWN = "columns that vary independently of each other"
+SIZES = "one profile, times the size of each row"
+ABOVE_A_LEVEL = "one profile, times the size of each row, above a level that all columns share"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a table has structure, and by what that was judged.
+
+    Attributes
+    ----------
+    structured : bool or None
+        True where no explanation without structure is left at a p-value above 0.01, False where one
+        has a p-value above 0.1, and None where neither is so or the table is too small.
+    explanation : str
+        The explanation without structure that fits best of those tried; "" where none was tried.
+    p_value : float
+        Of that explanation: the share of random tables whose columns go together as much; NaN where
+        none was tried.
+    correlation, expected : float
+        Mean squared correlation of what the explanation leaves of the columns, in the data, and on
+        average in random tables; NaN where none was tried.
+    n_units, n_columns : int
+        Rows (of blocks, blocks) and columns that were judged.
+    sentence : str
+        All of it in words.
+    """
+
+    structured: bool | None
+    explanation: str
+    p_value: float
+    correlation: float
+    expected: float
+    n_units: int
+    n_columns: int
+    sentence: str
+
+
+class _Table(NamedTuple):
+    """The entries that are judged, which of them are observed, and the blocks of the rows."""
+
+    X: NDArray
+    seen: NDArray
+    blocks: NDArray
+
+
+class _Explanation(NamedTuple):
+    """An explanation without structure, but for what it makes of a table.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        Their weights: inverse variances.
+    columns : ndarray of shape (n_columns,), optional
+        Weights of the columns in the size of a row; without it rows have no sizes.
+    variances : ndarray of shape (n_columns,), optional
+        Of the noise of the columns; without it there is no level.
+    """
+
+    rows: NDArray
+    columns: NDArray | None = None
+    variances: NDArray | None = None
+
+    def fit(self, Y: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Return what is explained of a table, the sizes of its rows, and its profile."""
+        if self.columns is None:
+            means = Y.mean(axis=0)
+            return np.broadcast_to(means, Y.shape), np.ones(len(Y)), np.zeros(Y.shape[1])
+        sizes, level = Y @ self.columns, 0.0
+        if self.variances is not None:
+            level = self._level(Y, sizes)
+            sizes = sizes - level * self.columns.sum()
+        weights = self.rows * sizes
+        profile = weights @ (Y - level) / max(weights @ sizes, TINY)
+        return level + sizes[:, None] * profile, sizes, profile
+
+    def _level(self, Y: NDArray, sizes: NDArray) -> float:
+        """Return the level above which all columns grow in proportion to the sizes."""
+        total = self.rows.sum()
+        around = sizes - self.rows @ sizes / total
+        slopes = (self.rows * around) @ Y / max((self.rows * around) @ around, TINY)
+        starts = self.rows @ Y / total - slopes * (sizes - around)[0]
+        # The level is in the sizes, too: a column with the slope b starts at (1 - b sum(w)) level.
+        reach = 1 - self.columns.sum() * slopes
+        precise = reach / self.variances
+        return float(np.clip(starts @ precise / max(reach @ precise, TINY), 0, Y.mean()))
+
+    def leverage(self, sizes: NDArray, profile: NDArray) -> NDArray:
+        """Return the share of its own fit that each entry has, (n_rows, n_columns)."""
+        rows = self.rows * sizes**2
+        rows = rows / max(rows.sum(), TINY)
+        if self.columns is None:
+            return rows[:, None]
+        rows = rows + (self.rows / self.rows.sum() if self.variances is not None else 0)
+        columns = np.clip(self.columns * profile, 0, None)
+        columns = columns / max(columns.sum(), TINY)
+        return 1 - np.outer(1 - rows.clip(max=MAX_LEVERAGE), 1 - columns.clip(max=MAX_LEVERAGE))
+
+
+def judge(X: Any, blocks: NDArray | None = None, seed: Any = 0) -> Verdict:
+    """Judge whether the columns of a table go together.
+
+    Structure is what is left by each of three explanations without any: columns that vary
+    independently about their means; of data without negative entries one profile, times the size of
+    each row; and the same above a level that all columns share, such as noise whose mean is not
+    zero. The statistic is the mean squared correlation of the columns of the residuals.
+
+    Parameters
+    ----------
+    X : ndarray or sparse of shape (n_rows, n_columns)
+        NaN stands for entries that are missing.
+    blocks : ndarray of int of shape (n_rows,), optional
+        Rows with the same number depend on each other: their residuals get the same signs.
+    seed : int or sequence of int, default=0
+        Of the random signs.
+
+    Returns
+    -------
+    Verdict
+
+    References
+    ----------
+    Liu (1988), "Bootstrap procedures under some non-i.i.d. models": random signs of residuals;
+    Hong, Sheng, Dobriban (2020), "Selecting the number of components in PCA via random signflips";
+    Besag, Clifford (1991), "Sequential Monte Carlo p-values": the early end where many tables go
+    together as much.
+    """
+    table = _table(X, blocks)
+    n_units, n_columns = len(np.unique(table.blocks)), table.X.shape[1]
+    if (lacking := _lacking(table, n_units, blocks is not None)) is not None:
+        return Verdict(None, "", *[float("nan")] * 3, n_units, n_columns, lacking)
+    rng = np.random.default_rng(seed)
+    positive = bool((table.X[table.seen] >= 0).all())
+    found: list[tuple[float, str, float, float]] = []
+    for explanation in (ON_THEIR_OWN, SIZES, ABOVE_A_LEVEL) if positive else (ON_THEIR_OWN,):
+        p, *correlations = _p_value(table, explanation, rng)
+        found.append((p, explanation, *correlations))
+        if p > UNSTRUCTURED:
+            break
+    p, explanation, correlation, expected = max(found)
+    structured = True if p <= STRUCTURED else False if p > UNSTRUCTURED else None
+    sentence = _sentence(structured, explanation, p, correlation, expected)
+    return Verdict(
+        structured, explanation, p, correlation, expected, n_units, n_columns, sentence
+    )
+
+
+def _table(X: Any, blocks: NDArray | None) -> _Table:
+    """Return the rows and columns that tell something, as many as are judged at most."""
+    rows = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    blocks = np.arange(rows.shape[0]) if blocks is None else np.asarray(blocks)
+    n_most = max(MAX_ENTRIES // max(rows.shape[0], 1), MIN_COLUMNS)
+    nonzeros, totals, squares = (
+        _column_sums(rows, each) for each in (np.sign, np.positive, np.square)
+    )
+    keep = np.flatnonzero(nonzeros >= MIN_NONZEROS)
+    if len(keep) > n_most:
+        varies = squares[keep] - totals[keep] ** 2 / rows.shape[0]
+        keep = np.sort(keep[np.argsort(-varies, kind="stable")[:n_most]])
+    found = dense(rows[:, keep]).astype(np.float64)
+    seen = ~np.isnan(found)
+    found[~seen] = 0
+    # Rows without anything have no size; where entries may be negative a row may be all zeros.
+    some = found.any(axis=1) if (found >= 0).all() else seen.any(axis=1)
+    return _Table(found[some], seen[some], blocks[some])
+
+
+def _column_sums(rows: Any, of: Callable[[NDArray], NDArray]) -> NDArray:
+    """Return the sums over the observed entries of a function that is 0 at 0, in float64."""
+    if sp.issparse(rows):
+        values = np.nan_to_num(rows.data.astype(np.float64))
+        return np.bincount(rows.indices, of(values), minlength=rows.shape[1])
+    return of(np.nan_to_num(rows.astype(np.float64))).sum(axis=0)
+
+
+def _explanation(table: _Table, name: str) -> tuple[_Explanation, NDArray]:
+    """Return an explanation with its weights, and the table with missing entries filled by it."""
+    X, n_rows = table.X, len(table.X)
+    means = X.sum(axis=0) / np.maximum(table.seen.sum(axis=0), 1)
+    filled = np.where(table.seen, X, means)
+    if name == ON_THEIR_OWN:
+        return _Explanation(np.ones(n_rows)), filled
+    # By precise columns, so that one that varies wildly does not make the sizes. Below a level
+    # the precise ones may tell least, so there sizes are the sums of rows.
+    columns = means / np.maximum(filled.var(axis=0), MIN_VARIATION * means**2)
+    columns = np.ones(X.shape[1]) if name == ABOVE_A_LEVEL else columns
+    variances = means if name == ABOVE_A_LEVEL else None
+    found = _Explanation(1 / np.maximum(filled @ columns, TINY), columns, variances)
+    for _ in range(ROUNDS):
+        values, *_ = found.fit(filled)
+        filled = np.where(table.seen, X, values)
+        squares = (filled - values) ** 2
+        variances = np.maximum(found.rows @ squares, TINY)
+        uneven = (squares / variances).mean(axis=1)
+        rows = 1 / _smooth_variances(uneven, filled @ columns)
+        variances = np.maximum(variances, 1e-6 * variances.max())
+        found = _Explanation(rows, columns, variances if name == ABOVE_A_LEVEL else None)
+    return found, filled
+
+
+def _smooth_variances(energies: NDArray, sizes: NDArray) -> NDArray:
+    """Return variances of rows as a sum of a constant, their sizes, and the squares of these.
+
+    Noise, Poisson counts and uneven counts have such variances. The energies of the rows are fitted
+    in the Itakura-Saito divergence, the likelihood of variances, by multiplicative updates.
+    """
+    sizes = sizes / max(sizes.mean(), TINY)
+    powers = np.stack([np.ones_like(sizes), sizes, sizes**2])
+    shares = np.full(3, max(energies.mean(), TINY) / powers.mean(axis=1).sum())
+    for _ in range(VARIANCE_STEPS):
+        fitted = shares @ powers
+        shares = shares * np.sqrt(powers @ (energies / fitted**2) / (powers @ (1 / fitted)))
+    return shares @ powers
+
+
+def _p_value(table: _Table, name: str, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return the p-value of an explanation, and the correlations in the data and without it."""
+    explanation, filled = _explanation(table, name)
+    values, sizes, profile = explanation.fit(filled)
+    # A fit takes up a part of each residual; a random table needs what there was before.
+    noise = (filled - values) / (1 - explanation.leverage(sizes, profile))
+    scale = np.sqrt(explanation.rows)[:, None] * table.seen
+    # Columns that are explained but for rounding correlate by that alone.
+    rounding = 1e-20 * np.einsum("ij,ij->j", scale * values, scale * values) + TINY
+
+    def correlation(Y: NDArray) -> float:
+        return _mean_squared_correlation(scale * (Y - explanation.fit(Y)[0]), rounding)
+
+    _, places = np.unique(table.blocks, return_inverse=True)
+    found, others = correlation(filled), []
+    most = int(UNSTRUCTURED * (N_TABLES + 1))
+    as_high = 0
+    while len(others) < N_TABLES and as_high < most:
+        signs = rng.integers(0, 2, (places.max() + 1, noise.shape[1]), dtype=np.int8) * 2.0 - 1
+        others.append(correlation(values + signs[places] * noise))
+        as_high += others[-1] >= found * (1 - 1e-9)
+    return (1 + as_high) / (1 + len(others)), found, float(np.mean(others))
+
+
+def _mean_squared_correlation(residuals: NDArray, rounding: NDArray) -> float:
+    """Return the mean over pairs of columns, which are centred as the explanation has them."""
+    energies = np.einsum("ij,ij->j", residuals, residuals)
+    varies = energies > rounding
+    Z = residuals[:, varies] / np.sqrt(energies[varies])
+    n_rows, n_columns = Z.shape
+    products = Z @ Z.T if n_rows < n_columns else Z.T @ Z
+    # The squares of both products have the same sum; each column has a correlation of 1 with itself.
+    pairs = max(n_columns * (n_columns - 1), 1)
+    return float(np.vdot(products, products) - n_columns) / pairs
+
+
+def _lacking(table: _Table, n_units: int, in_blocks: bool) -> str | None:
+    """Return why a table cannot be judged, if that is so."""
+    n_columns, seen = table.X.shape[1], table.seen
+    units = "blocks of rows" if in_blocks else "rows"
+    what = None
+    if n_units < MIN_UNITS:
+        what = f"at least {MIN_UNITS} {units} are needed, got {n_units}; give more"
+    elif n_columns < MIN_COLUMNS:
+        what = (
+            f"at least {MIN_COLUMNS} columns that are not zero in {MIN_NONZEROS} rows or more are "
+            f"needed, got {n_columns}; give more rows or columns"
+        )
+    elif seen.mean() < MIN_OBSERVED:
+        what = (
+            f"{seen.mean():.0%} of the entries are observed, and at least {MIN_OBSERVED:.0%} are "
+            "needed; leave out rows and columns that lack most"
+        )
+    return what and f"Whether the data have structure cannot be judged: {what}."
+
+
+def _sentence(
+    structured: bool | None, explanation: str, p: float, correlation: float, expected: float
+) -> str:
+    """Return a verdict in words."""
+    measured = (
+        f"the mean squared correlation of what that leaves of the columns is {correlation:.2g}, in "
+        f"random tables {expected:.2g} (p = {p:.2g})"
+    )
+    if structured:
+        return f"The data show structure beyond {explanation}: {measured}."
+    if structured is None:
+        return (
+            f"It is open whether the data have structure beyond {explanation}: {measured}; up to "
+            f"p = {STRUCTURED:g} they have, above {UNSTRUCTURED:g} they have not. More rows would "
+            "tell."
+        )
+    return f"The data show no structure beyond {explanation}: {measured}."
