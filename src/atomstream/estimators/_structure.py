@@ -5,6 +5,7 @@ explains stays, and the residual of every entry gets a random sign. Signs undo w
 common and keep how much each entry varies, however uneven rows and columns are.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,14 +18,16 @@ from atomstream.base import counted, dense
 
 N_TABLES = 199  # random tables
 STRUCTURED, UNSTRUCTURED = 0.01, 0.1  # p-values up to and above which there is a verdict
-MIN_UNITS = 20  # rows, or blocks of rows, below which there is none
+MIN_UNITS = 30  # rows, or blocks of rows, below which there is none
 MIN_COLUMNS = 4  # of what one size leaves of three columns nothing can be told
 MIN_NONZEROS = 4  # in a column: what is seen fewer times goes together with anything
+MIN_ENTRIES = 120  # other than zero: so few words of short texts hardly come together by chance
 MIN_OBSERVED = 0.5  # share of the entries
 MAX_ENTRIES = 2**18  # of the columns that vary most, so that a verdict takes seconds at most
 MAX_LEVERAGE = 0.9  # share of its own fit that an entry may have; rounding governs what is above
 ROUNDS = 5  # of fits of variances and missing entries, which settle at once
 VARIANCE_STEPS = 40
+ROUNDING = 1e-20  # squared, of what is explained
 MIN_VARIATION = 1e-3  # squared: columns that vary less weigh no more in the sizes of rows
 TINY = np.finfo(np.float64).tiny
 
@@ -52,6 +55,11 @@ class Verdict:
         average in random tables; NaN where none was tried.
     n_units, n_columns : int
         Rows (of blocks, blocks) and columns that were judged.
+    nonnegative : bool
+        Whether no entry is negative: only then rows have sizes.
+    dispersion : float
+        Of counts, their variance about one profile times the size of each row, in that of Poisson
+        counts; NaN where entries are no whole numbers or are missing.
     sentence : str
         All of it in words.
     """
@@ -63,6 +71,8 @@ class Verdict:
     expected: float
     n_units: int
     n_columns: int
+    nonnegative: bool
+    dispersion: float
     sentence: str
 
 
@@ -92,28 +102,31 @@ class _Explanation(NamedTuple):
     variances: NDArray | None = None
 
     def fit(self, Y: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Return what is explained of a table, the sizes of its rows, and its profile."""
+        """Return what is left of a table, the sizes of its rows, and its profile."""
         if self.columns is None:
-            means = Y.mean(axis=0)
-            return np.broadcast_to(means, Y.shape), np.ones(len(Y)), np.zeros(Y.shape[1])
+            return Y - Y.mean(axis=0), np.ones(len(Y)), np.zeros(Y.shape[1])
         sizes, level = Y @ self.columns, 0.0
         if self.variances is not None:
             level = self._level(Y, sizes)
             sizes = sizes - level * self.columns.sum()
         weights = self.rows * sizes
-        profile = weights @ (Y - level) / max(weights @ sizes, TINY)
-        return level + sizes[:, None] * profile, sizes, profile
+        profile = (weights @ Y - level * weights.sum()) / max(weights @ sizes, TINY)
+        left = np.multiply.outer(sizes, -profile)
+        left += Y
+        left -= level
+        return left, sizes, profile
 
-    def _level(self, Y: NDArray, sizes: NDArray) -> float:
+    def _level(self, Y: NDArray, sizes: NDArray) -> Any:
         """Return the level above which all columns grow in proportion to the sizes."""
         total = self.rows.sum()
-        around = sizes - self.rows @ sizes / total
-        slopes = (self.rows * around) @ Y / max((self.rows * around) @ around, TINY)
-        starts = self.rows @ Y / total - slopes * (sizes - around)[0]
+        middle = self.rows @ sizes / total
+        weights = self.rows * (sizes - middle)
+        slopes = weights @ Y / max(weights @ (sizes - middle), TINY)
+        starts = self.rows @ Y / total - slopes * middle
         # The level is in the sizes, too: a column with the slope b starts at (1 - b sum(w)) level.
         reach = 1 - self.columns.sum() * slopes
         precise = reach / self.variances
-        return float(np.clip(starts @ precise / max(reach @ precise, TINY), 0, Y.mean()))
+        return np.clip(starts @ precise / max(reach @ precise, TINY), 0, Y.mean())
 
     def leverage(self, sizes: NDArray, profile: NDArray) -> NDArray:
         """Return the share of its own fit that each entry has, (n_rows, n_columns)."""
@@ -157,12 +170,14 @@ def judge(X: Any, blocks: NDArray | None = None, seed: Any = 0) -> Verdict:
     """
     table = _table(X, blocks)
     n_units, n_columns = len(np.unique(table.blocks)), table.X.shape[1]
-    if (lacking := _lacking(table, n_units, blocks is not None)) is not None:
-        return Verdict(None, "", *[float("nan")] * 3, n_units, n_columns, lacking)
+    unit = "row" if blocks is None else "block"
+    nonnegative = bool((table.X >= 0).all())
+    known = n_units, n_columns, nonnegative, _dispersion(table)
+    if (lacking := _lacking(table, n_units, unit)) is not None:
+        return Verdict(None, "", *[float("nan")] * 3, *known, lacking)
     rng = np.random.default_rng(seed)
-    positive = bool((table.X[table.seen] >= 0).all())
     found: list[tuple[float, str, float, float]] = []
-    for explanation in (ON_THEIR_OWN, SIZES, ABOVE_A_LEVEL) if positive else (ON_THEIR_OWN,):
+    for explanation in (ON_THEIR_OWN, SIZES, ABOVE_A_LEVEL) if nonnegative else (ON_THEIR_OWN,):
         p, *correlations = _p_value(table, explanation, rng)
         found.append((p, explanation, *correlations))
         if p > UNSTRUCTURED:
@@ -170,9 +185,7 @@ def judge(X: Any, blocks: NDArray | None = None, seed: Any = 0) -> Verdict:
     p, explanation, correlation, expected = max(found)
     structured = True if p <= STRUCTURED else False if p > UNSTRUCTURED else None
     sentence = _sentence(structured, explanation, p, correlation, expected)
-    return Verdict(
-        structured, explanation, p, correlation, expected, n_units, n_columns, sentence
-    )
+    return Verdict(structured, explanation, p, correlation, expected, *known, sentence)
 
 
 def _table(X: Any, blocks: NDArray | None) -> _Table:
@@ -217,9 +230,9 @@ def _explanation(table: _Table, name: str) -> tuple[_Explanation, NDArray]:
     variances = means if name == ABOVE_A_LEVEL else None
     found = _Explanation(1 / np.maximum(filled @ columns, TINY), columns, variances)
     for _ in range(ROUNDS):
-        values, *_ = found.fit(filled)
-        filled = np.where(table.seen, X, values)
-        squares = (filled - values) ** 2
+        left, *_ = found.fit(filled)
+        filled = np.where(table.seen, X, filled - left)
+        squares = np.where(table.seen, left, 0) ** 2
         variances = np.maximum(found.rows @ squares, TINY)
         uneven = (squares / variances).mean(axis=1)
         rows = 1 / _smooth_variances(uneven, filled @ columns)
@@ -246,23 +259,30 @@ def _smooth_variances(energies: NDArray, sizes: NDArray) -> NDArray:
 def _p_value(table: _Table, name: str, rng: np.random.Generator) -> tuple[float, float, float]:
     """Return the p-value of an explanation, and the correlations in the data and without it."""
     explanation, filled = _explanation(table, name)
-    values, sizes, profile = explanation.fit(filled)
+    left, sizes, profile = explanation.fit(filled)
+    left = np.where(table.seen, left, 0)
+    values = filled - left
     # A fit takes up a part of each residual; a random table needs what there was before.
-    noise = (filled - values) / (1 - explanation.leverage(sizes, profile))
+    noise = left / (1 - explanation.leverage(sizes, profile))
     scale = np.sqrt(explanation.rows)[:, None] * table.seen
     # Columns that are explained but for rounding correlate by that alone.
-    rounding = 1e-20 * np.einsum("ij,ij->j", scale * values, scale * values) + TINY
+    rounding = ROUNDING * np.einsum("ij,ij->j", scale * values, scale * values) + TINY
+    _, places = np.unique(table.blocks, return_inverse=True)
+    alone = len(np.unique(places)) == len(places)
 
     def correlation(Y: NDArray) -> float:
-        return _mean_squared_correlation(scale * (Y - explanation.fit(Y)[0]), rounding)
+        residuals = explanation.fit(Y)[0]
+        residuals *= scale
+        return _mean_squared_correlation(residuals, rounding)
 
-    _, places = np.unique(table.blocks, return_inverse=True)
-    found, others = correlation(filled), []
+    found, others = correlation(values + left), []
     most = int(UNSTRUCTURED * (N_TABLES + 1))
     as_high = 0
     while len(others) < N_TABLES and as_high < most:
-        signs = rng.integers(0, 2, (places.max() + 1, noise.shape[1]), dtype=np.int8) * 2.0 - 1
-        others.append(correlation(values + signs[places] * noise))
+        signs = rng.integers(0, 2, (places.max() + 1, noise.shape[1]), dtype=np.int8) * 2 - 1
+        drawn = noise * (signs if alone else signs[places])
+        drawn += values
+        others.append(correlation(drawn))
         as_high += others[-1] >= found * (1 - 1e-9)
     return (1 + as_high) / (1 + len(others)), found, float(np.mean(others))
 
@@ -271,7 +291,8 @@ def _mean_squared_correlation(residuals: NDArray, rounding: NDArray) -> float:
     """Return the mean over pairs of columns, which are centred as the explanation has them."""
     energies = np.einsum("ij,ij->j", residuals, residuals)
     varies = energies > rounding
-    Z = residuals[:, varies] / np.sqrt(energies[varies])
+    # Of length one, columns need no more digits for a mean over pairs.
+    Z = (residuals[:, varies] / np.sqrt(energies[varies])).astype(np.float32)
     n_rows, n_columns = Z.shape
     products = Z @ Z.T if n_rows < n_columns else Z.T @ Z
     # The squares of both products have the same sum; each column has a correlation of 1 with itself.
@@ -279,22 +300,33 @@ def _mean_squared_correlation(residuals: NDArray, rounding: NDArray) -> float:
     return float(np.vdot(products, products) - n_columns) / pairs
 
 
-def _lacking(table: _Table, n_units: int, in_blocks: bool) -> str | None:
-    """Return why a table cannot be judged, if that is so."""
-    n_columns, seen = table.X.shape[1], table.seen
-    units = "blocks of rows" if in_blocks else "rows"
+def _dispersion(table: _Table) -> float:
+    """Return Pearson's chi-squared of one profile at the sizes of the rows, by its freedom."""
+    X = table.X
+    if not X.size or not table.seen.all() or (X < 0).any() or (X % 1 != 0).any():
+        return float("nan")
+    expected = np.outer(X.sum(axis=1), X.sum(axis=0)) / X.sum()
+    return float(((X - expected) ** 2 / expected).sum() / max((len(X) - 1) * (X.shape[1] - 1), 1))
+
+
+def _lacking(table: _Table, n_units: int, unit: str) -> str | None:
+    """Return why a table cannot be judged, and what is needed, if that is so."""
+    n_columns, n_entries = table.X.shape[1], np.count_nonzero(table.X)
+    needed = MIN_UNITS
+    if n_entries:
+        needed = max(needed, math.ceil(n_units * MIN_ENTRIES / n_entries))
     what = None
-    if n_units < MIN_UNITS:
-        what = f"at least {MIN_UNITS} {units} are needed, got {n_units}; give more"
+    if n_units < needed:
+        what = f"at least {counted(needed, unit)} are needed, got {n_units}; give more"
     elif n_columns < MIN_COLUMNS:
         what = (
             f"at least {MIN_COLUMNS} columns that are not zero in {MIN_NONZEROS} rows or more are "
-            f"needed, got {n_columns}; give more rows or columns"
+            f"needed, got {n_columns}; give more columns"
         )
-    elif seen.mean() < MIN_OBSERVED:
+    elif table.seen.mean() < MIN_OBSERVED:
         what = (
-            f"{seen.mean():.0%} of the entries are observed, and at least {MIN_OBSERVED:.0%} are "
-            "needed; leave out rows and columns that lack most"
+            f"at least {MIN_OBSERVED:.0%} of the entries must be observed, got "
+            f"{table.seen.mean():.0%}; leave out the rows and columns that lack most"
         )
     return what and f"Whether the data have structure cannot be judged: {what}."
 
