@@ -69,8 +69,8 @@ def _errors(choice: Any) -> str:
         why = f"{rank} has the smallest error on hidden entries of all, and {share}"
     else:
         why = (
-            f"{rank} predicts hidden entries as well as {best}, the best: the difference is chance, "
-            f"or atoms worth little; and {share}"
+            f"{rank} predicts hidden entries as well as {best}, the best: the difference is "
+            f"chance, or atoms worth little; and {share}"
         )
     if len(ranks) > 1 and at == len(ranks) - 1:
         why += "; it is the largest that was tried, so try larger ones"

@@ -22,7 +22,7 @@ MIN_UNITS = 30  # rows, or blocks of rows, below which there is none
 MIN_COLUMNS = 4  # of what one size leaves of three columns nothing can be told
 MIN_NONZEROS = 4  # in a column: what is seen fewer times goes together with anything
 MIN_ENTRIES = 120  # other than zero: so few words of short texts hardly come together by chance
-MIN_OBSERVED = 0.5  # share of the entries
+MIN_OBSERVED = 2 / 3  # share of the entries
 MAX_ENTRIES = 2**18  # of the columns that vary most, so that a verdict takes seconds at most
 MAX_LEVERAGE = 0.9  # share of its own fit that an entry may have; rounding governs what is above
 ROUNDS = 5  # of fits of variances and missing entries, which settle at once
@@ -84,6 +84,15 @@ class _Table(NamedTuple):
     blocks: NDArray
 
 
+class _Trial(NamedTuple):
+    """How well an explanation fits: its p-value, its name, correlations as a `Verdict` has them."""
+
+    p_value: float
+    explanation: str
+    correlation: float
+    expected: float
+
+
 class _Explanation(NamedTuple):
     """An explanation without structure, but for what it makes of a table.
 
@@ -94,7 +103,8 @@ class _Explanation(NamedTuple):
     columns : ndarray of shape (n_columns,), optional
         Weights of the columns in the size of a row; without it rows have no sizes.
     variances : ndarray of shape (n_columns,), optional
-        Of the noise of the columns; without it there is no level.
+        Of the noise of the columns; without it there is no level. With it columns have the same
+        weights in the size.
     """
 
     rows: NDArray
@@ -108,7 +118,7 @@ class _Explanation(NamedTuple):
         sizes, level = Y @ self.columns, 0.0
         if self.variances is not None:
             level = self._level(Y, sizes)
-            sizes = sizes - level * self.columns.sum()
+            sizes = sizes - level * Y.shape[1]
         weights = self.rows * sizes
         profile = (weights @ Y - level * weights.sum()) / max(weights @ sizes, TINY)
         left = np.multiply.outer(sizes, -profile)
@@ -123,8 +133,9 @@ class _Explanation(NamedTuple):
         weights = self.rows * (sizes - middle)
         slopes = weights @ Y / max(weights @ (sizes - middle), TINY)
         starts = self.rows @ Y / total - slopes * middle
-        # The level is in the sizes, too: a column with the slope b starts at (1 - b sum(w)) level.
-        reach = 1 - self.columns.sum() * slopes
+        # The level is in the sizes, too, which are sums of d columns: a column with the slope b
+        # starts at 1 - d b times the level.
+        reach = 1 - Y.shape[1] * slopes
         precise = reach / self.variances
         return np.clip(starts @ precise / max(reach @ precise, TINY), 0, Y.mean())
 
@@ -173,19 +184,23 @@ def judge(X: Any, blocks: NDArray | None = None, seed: Any = 0) -> Verdict:
     unit = "row" if blocks is None else "block"
     nonnegative = bool((table.X >= 0).all())
     known = n_units, n_columns, nonnegative, _dispersion(table)
-    if (lacking := _lacking(table, n_units, unit)) is not None:
-        return Verdict(None, "", *[float("nan")] * 3, *known, lacking)
+    given = X.shape[0] if blocks is None else len(np.unique(blocks))
+    if (lacking := _lacking(table, given, unit)) is not None:
+        return Verdict(None, "", np.nan, np.nan, np.nan, *known, lacking)
+    # Of any unit: squares of squares must be numbers.
+    table = table._replace(X=table.X / np.abs(table.X).max())
     rng = np.random.default_rng(seed)
-    found: list[tuple[float, str, float, float]] = []
-    for explanation in (ON_THEIR_OWN, SIZES, ABOVE_A_LEVEL) if nonnegative else (ON_THEIR_OWN,):
-        p, *correlations = _p_value(table, explanation, rng)
-        found.append((p, explanation, *correlations))
-        if p > UNSTRUCTURED:
+    tried: list[_Trial] = []
+    for name in (ON_THEIR_OWN, SIZES, ABOVE_A_LEVEL) if nonnegative else (ON_THEIR_OWN,):
+        tried.append(_tried(table, name, rng))
+        if tried[-1].p_value > UNSTRUCTURED:
             break
-    p, explanation, correlation, expected = max(found)
+    # Of two with the same p-value the one that leaves less.
+    best = max(tried, key=lambda each: (each.p_value, each.expected / max(each.correlation, TINY)))
+    p = best.p_value
     structured = True if p <= STRUCTURED else False if p > UNSTRUCTURED else None
-    sentence = _sentence(structured, explanation, p, correlation, expected)
-    return Verdict(structured, explanation, p, correlation, expected, *known, sentence)
+    told = best.explanation, p, best.correlation, best.expected
+    return Verdict(structured, *told, *known, _sentence(structured, best))
 
 
 def _table(X: Any, blocks: NDArray | None) -> _Table:
@@ -193,13 +208,11 @@ def _table(X: Any, blocks: NDArray | None) -> _Table:
     rows = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
     blocks = np.arange(rows.shape[0]) if blocks is None else np.asarray(blocks)
     n_most = max(MAX_ENTRIES // max(rows.shape[0], 1), MIN_COLUMNS)
-    nonzeros, totals, squares = (
-        _column_sums(rows, each) for each in (np.sign, np.positive, np.square)
-    )
-    keep = np.flatnonzero(nonzeros >= MIN_NONZEROS)
+    keep = np.flatnonzero(_column_sums(rows, lambda values: values != 0) >= MIN_NONZEROS)
     if len(keep) > n_most:
-        varies = squares[keep] - totals[keep] ** 2 / rows.shape[0]
-        keep = np.sort(keep[np.argsort(-varies, kind="stable")[:n_most]])
+        totals, squares = (_column_sums(rows, of)[keep] for of in (np.positive, np.square))
+        order = np.argsort(totals**2 / rows.shape[0] - squares, kind="stable")
+        keep = np.sort(keep[order[:n_most]])
     found = dense(rows[:, keep]).astype(np.float64)
     seen = ~np.isnan(found)
     found[~seen] = 0
@@ -247,17 +260,19 @@ def _smooth_variances(energies: NDArray, sizes: NDArray) -> NDArray:
     Noise, Poisson counts and uneven counts have such variances. The energies of the rows are fitted
     in the Itakura-Saito divergence, the likelihood of variances, by multiplicative updates.
     """
+    if not energies.any():
+        return np.ones_like(sizes)
     sizes = sizes / max(sizes.mean(), TINY)
     powers = np.stack([np.ones_like(sizes), sizes, sizes**2])
-    shares = np.full(3, max(energies.mean(), TINY) / powers.mean(axis=1).sum())
+    shares = np.full(3, energies.mean() / powers.mean(axis=1).sum())
     for _ in range(VARIANCE_STEPS):
         fitted = shares @ powers
         shares = shares * np.sqrt(powers @ (energies / fitted**2) / (powers @ (1 / fitted)))
     return shares @ powers
 
 
-def _p_value(table: _Table, name: str, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return the p-value of an explanation, and the correlations in the data and without it."""
+def _tried(table: _Table, name: str, rng: np.random.Generator) -> _Trial:
+    """Return how well an explanation fits."""
     explanation, filled = _explanation(table, name)
     left, sizes, profile = explanation.fit(filled)
     left = np.where(table.seen, left, 0)
@@ -268,23 +283,23 @@ def _p_value(table: _Table, name: str, rng: np.random.Generator) -> tuple[float,
     # Columns that are explained but for rounding correlate by that alone.
     rounding = ROUNDING * np.einsum("ij,ij->j", scale * values, scale * values) + TINY
     _, places = np.unique(table.blocks, return_inverse=True)
-    alone = len(np.unique(places)) == len(places)
+    alone = places.max() + 1 == len(places)
 
     def correlation(Y: NDArray) -> float:
         residuals = explanation.fit(Y)[0]
         residuals *= scale
         return _mean_squared_correlation(residuals, rounding)
 
-    found, others = correlation(values + left), []
-    most = int(UNSTRUCTURED * (N_TABLES + 1))
-    as_high = 0
-    while len(others) < N_TABLES and as_high < most:
+    found, as_high = correlation(values + left), 0
+    others: list[float] = []
+    # Where so many go together as much, the p-value is above both bounds whatever the rest do.
+    while len(others) < N_TABLES and as_high < UNSTRUCTURED * (N_TABLES + 1):
         signs = rng.integers(0, 2, (places.max() + 1, noise.shape[1]), dtype=np.int8) * 2 - 1
         drawn = noise * (signs if alone else signs[places])
         drawn += values
         others.append(correlation(drawn))
         as_high += others[-1] >= found * (1 - 1e-9)
-    return (1 + as_high) / (1 + len(others)), found, float(np.mean(others))
+    return _Trial((1 + as_high) / (1 + len(others)), name, found, float(np.mean(others)))
 
 
 def _mean_squared_correlation(residuals: NDArray, rounding: NDArray) -> float:
@@ -295,7 +310,7 @@ def _mean_squared_correlation(residuals: NDArray, rounding: NDArray) -> float:
     Z = (residuals[:, varies] / np.sqrt(energies[varies])).astype(np.float32)
     n_rows, n_columns = Z.shape
     products = Z @ Z.T if n_rows < n_columns else Z.T @ Z
-    # The squares of both products have the same sum; each column has a correlation of 1 with itself.
+    # The squares of both products have the same sum; a column and itself have a correlation of 1.
     pairs = max(n_columns * (n_columns - 1), 1)
     return float(np.vdot(products, products) - n_columns) / pairs
 
@@ -309,42 +324,39 @@ def _dispersion(table: _Table) -> float:
     return float(((X - expected) ** 2 / expected).sum() / max((len(X) - 1) * (X.shape[1] - 1), 1))
 
 
-def _lacking(table: _Table, n_units: int, unit: str) -> str | None:
+def _lacking(table: _Table, given: int, unit: str) -> str | None:
     """Return why a table cannot be judged, and what is needed, if that is so."""
-    n_columns, n_entries = table.X.shape[1], np.count_nonzero(table.X)
-    needed = MIN_UNITS
-    if n_entries:
-        needed = max(needed, math.ceil(n_units * MIN_ENTRIES / n_entries))
-    what = None
-    if n_units < needed:
-        what = f"at least {counted(needed, unit)} are needed, got {n_units}; give more"
-    elif n_columns < MIN_COLUMNS:
+    n_columns, n_entries = table.X.shape[1], max(int(np.count_nonzero(table.X)), 1)
+    needed = max(MIN_UNITS, math.ceil(given * MIN_ENTRIES / n_entries))
+    if given >= MIN_UNITS and n_columns < MIN_COLUMNS:
         what = (
             f"at least {MIN_COLUMNS} columns that are not zero in {MIN_NONZEROS} rows or more are "
-            f"needed, got {n_columns}; give more columns"
+            f"needed, got {n_columns}; give more rows or columns"
         )
-    elif table.seen.mean() < MIN_OBSERVED:
+    elif given < needed:
+        what = f"at least {counted(needed, unit)} are needed, got {given}; give more"
+    elif (share := table.seen.mean()) < MIN_OBSERVED:
         what = (
-            f"at least {MIN_OBSERVED:.0%} of the entries must be observed, got "
-            f"{table.seen.mean():.0%}; leave out the rows and columns that lack most"
+            f"at least {MIN_OBSERVED:.0%} of the entries must be observed, got {share:.0%}; leave "
+            "out the rows and columns that lack most"
         )
-    return what and f"Whether the data have structure cannot be judged: {what}."
+    else:
+        return None
+    return f"Whether the data have structure cannot be judged: {what}."
 
 
-def _sentence(
-    structured: bool | None, explanation: str, p: float, correlation: float, expected: float
-) -> str:
+def _sentence(structured: bool | None, best: _Trial) -> str:
     """Return a verdict in words."""
     measured = (
-        f"the mean squared correlation of what that leaves of the columns is {correlation:.2g}, in "
-        f"random tables {expected:.2g} (p = {p:.2g})"
+        "the mean squared correlation of what that leaves of the columns is "
+        f"{best.correlation:.2g}, in random tables {best.expected:.2g} (p = {best.p_value:.2g})"
     )
     if structured:
-        return f"The data show structure beyond {explanation}: {measured}."
+        return f"The data show structure beyond {best.explanation}: {measured}."
     if structured is None:
         return (
-            f"It is open whether the data have structure beyond {explanation}: {measured}; up to "
-            f"p = {STRUCTURED:g} they have, above {UNSTRUCTURED:g} they have not. More rows would "
-            "tell."
+            f"It is open whether the data have structure beyond {best.explanation}: {measured}; up "
+            f"to p = {STRUCTURED:g} they have, above {UNSTRUCTURED:g} they have not. More rows "
+            "would tell."
         )
-    return f"The data show no structure beyond {explanation}: {measured}."
+    return f"The data show no structure beyond {best.explanation}: {measured}."
