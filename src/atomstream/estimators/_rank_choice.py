@@ -12,7 +12,7 @@ from atomstream.base.fields import array, part
 from atomstream.dictionaries.clusters import SAME
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._ensemble import Ensemble
-from atomstream.estimators._rank_reason import Circumstances, reason
+from atomstream.estimators._rank_reason import Evidence, reason
 from atomstream.estimators._structure import Verdict
 
 LITTLE = 0.05  # of what an atom lowers the error by on average: an atom worth less is not counted
@@ -187,8 +187,8 @@ def compare(
     )
     lead = float(ahead / doubt) if doubt else float(np.sign(ahead) * np.inf)
     shares = judging.min_share, judging.min_cosine
-    circumstances = Circumstances(kind, *shares, ensemble.draws.bootstrap, lead)
-    return replace(found, reason=reason(found, circumstances))
+    evidence = Evidence(kind, *shares, ensemble.draws.bootstrap, lead)
+    return replace(found, reason=reason(found, evidence))
 
 
 def _taken(rule: str, by_error: int, come_back: int | None) -> int:

@@ -15,7 +15,7 @@ TRY = (
 )
 
 
-class Circumstances(NamedTuple):
+class Evidence(NamedTuple):
     """What a choice does not hold, and its reason tells.
 
     Attributes
@@ -38,25 +38,30 @@ class Circumstances(NamedTuple):
     lead: float
 
 
-def reason(choice: Any, there: Circumstances) -> str:
+def reason(choice: Any, evidence: Evidence) -> str:
     """Return why a `RankChoice` is as it is; a verdict that doubts it comes first."""
-    chosen = [_rule(choice, there), _errors(choice), _spread(choice)]
-    judged = [choice.verdict.sentence, _hidden_entries(choice, there.lead), _doubts(choice, there)]
-    good = choice.structured and there.lead > CERTAIN
-    advice = _advice(float(choice.stability[choice.ranks == choice.rank][0]), there.bootstrap)
+    chosen = [_rule(choice, evidence), _errors(choice), _spread(choice)]
+    judged = [
+        choice.verdict.sentence,
+        _hidden_entries(choice, evidence.lead),
+        _doubts(choice, evidence),
+    ]
+    good = choice.structured and evidence.lead > CERTAIN
+    advice = _advice(float(choice.stability[choice.ranks == choice.rank][0]), evidence.bootstrap)
     parts = [*chosen, *judged, advice] if good else [*judged, *chosen]
     return " ".join(part for part in parts if part)
 
 
-def _rule(choice: Any, there: Circumstances) -> str:
+def _rule(choice: Any, evidence: Evidence) -> str:
     """Return what each rule chooses, and which one was taken for which kind of data."""
     come_back = choice.by_reproducibility
     found = f"{come_back} is the largest number" if come_back else "there is no number"
     return (
-        f"For {there.kind} the rule is {choice.rule}: errors on hidden entries choose "
-        f"{choice.by_error}, and {found} all of whose atoms come back in {there.min_share:.0%} of "
-        f"the replicates at a cosine of {there.min_cosine:g} and which predicts hidden entries no "
-        f"worse than smaller numbers do; {choice.rank} is chosen."
+        f"For {evidence.kind} the rule is {choice.rule}: errors on hidden entries choose "
+        f"{choice.by_error}, and {found} all of whose atoms come back in "
+        f"{evidence.min_share:.0%} of the replicates at a cosine of {evidence.min_cosine:g} and "
+        "which predicts hidden entries no worse than smaller numbers do; "
+        f"{choice.rank} is chosen."
     )
 
 
@@ -110,7 +115,7 @@ def _hidden_entries(choice: Any, lead: float) -> str:
     )
 
 
-def _doubts(choice: Any, there: Circumstances) -> str:
+def _doubts(choice: Any, evidence: Evidence) -> str:
     """Return what keeps the atoms from being trusted, and what to try."""
     if choice.structured is False:
         if choice.rank == 1:
@@ -119,7 +124,7 @@ def _doubts(choice: Any, there: Circumstances) -> str:
             f"So the {choice.rank} atoms chosen here describe noise or the sizes of rows; if you "
             "expect structure, give more rows."
         )
-    if there.lead > CERTAIN:
+    if evidence.lead > CERTAIN:
         return ""
     uneven, nonnegative = choice.verdict.dispersion, choice.verdict.nonnegative
     varies = ""

@@ -326,8 +326,8 @@ def _dispersion(table: _Table) -> float:
 
 def _lacking(table: _Table, given: int, unit: str) -> str | None:
     """Return why a table cannot be judged, and what is needed, if that is so."""
-    n_columns, n_entries = table.X.shape[1], max(int(np.count_nonzero(table.X)), 1)
-    needed = max(MIN_UNITS, math.ceil(given * MIN_ENTRIES / n_entries))
+    n_columns, n_entries = table.X.shape[1], int(np.count_nonzero(table.X))
+    needed = max(MIN_UNITS, math.ceil(given * MIN_ENTRIES / n_entries) if n_entries else 0)
     if given >= MIN_UNITS and n_columns < MIN_COLUMNS:
         what = (
             f"at least {MIN_COLUMNS} columns that are not zero in {MIN_NONZEROS} rows or more are "
