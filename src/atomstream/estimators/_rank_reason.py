@@ -128,7 +128,7 @@ def _doubts(choice: Any, evidence: Evidence) -> str:
         return ""
     uneven, nonnegative = choice.verdict.dispersion, choice.verdict.nonnegative
     varies = ""
-    if uneven > UNEVEN:
+    if uneven is not None and uneven > UNEVEN:
         varies = f"Counts vary {uneven:.1f} times as much as Poisson counts of one profile would. "
     return varies + (TRY if nonnegative else "Try more rows, fewer atoms or a ridge.")
 

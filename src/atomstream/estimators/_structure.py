@@ -47,32 +47,32 @@ class Verdict:
         has a p-value above 0.1, and None where neither is so or the table is too small.
     explanation : str
         The explanation without structure that fits best of those tried; "" where none was tried.
-    p_value : float
-        Of that explanation: the share of random tables whose columns go together as much; NaN where
-        none was tried.
-    correlation, expected : float
+    p_value : float or None
+        Of that explanation: the share of random tables whose columns go together as much; None
+        where none was tried.
+    correlation, expected : float or None
         Mean squared correlation of what the explanation leaves of the columns, in the data, and on
-        average in random tables; NaN where none was tried.
+        average in random tables; None where none was tried.
     n_units, n_columns : int
         Rows (of blocks, blocks) and columns that were judged.
     nonnegative : bool
         Whether no entry is negative: only then rows have sizes.
-    dispersion : float
+    dispersion : float or None
         Of counts, their variance about one profile times the size of each row, in that of Poisson
-        counts; NaN where entries are no whole numbers or are missing.
+        counts; None where entries are no whole numbers or are missing.
     sentence : str
         All of it in words.
     """
 
     structured: bool | None
     explanation: str
-    p_value: float
-    correlation: float
-    expected: float
+    p_value: float | None
+    correlation: float | None
+    expected: float | None
     n_units: int
     n_columns: int
     nonnegative: bool
-    dispersion: float
+    dispersion: float | None
     sentence: str
 
 
@@ -186,7 +186,7 @@ def judge(X: Any, blocks: NDArray | None = None, seed: Any = 0) -> Verdict:
     known = n_units, n_columns, nonnegative, _dispersion(table)
     given = X.shape[0] if blocks is None else len(np.unique(blocks))
     if (lacking := _lacking(table, given, unit)) is not None:
-        return Verdict(None, "", np.nan, np.nan, np.nan, *known, lacking)
+        return Verdict(None, "", None, None, None, *known, lacking)
     # Of any unit: squares of squares must be numbers.
     table = table._replace(X=table.X / np.abs(table.X).max())
     rng = np.random.default_rng(seed)
@@ -315,11 +315,11 @@ def _mean_squared_correlation(residuals: NDArray, rounding: NDArray) -> float:
     return float(np.vdot(products, products) - n_columns) / pairs
 
 
-def _dispersion(table: _Table) -> float:
+def _dispersion(table: _Table) -> float | None:
     """Return Pearson's chi-squared of one profile at the sizes of the rows, by its freedom."""
     X = table.X
     if not X.size or not table.seen.all() or (X < 0).any() or (X % 1 != 0).any():
-        return float("nan")
+        return None
     expected = np.outer(X.sum(axis=1), X.sum(axis=0)) / X.sum()
     return float(((X - expected) ** 2 / expected).sum() / max((len(X) - 1) * (X.shape[1] - 1), 1))
 
