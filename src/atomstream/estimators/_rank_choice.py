@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import counted
 from atomstream.base.fields import array, part
 from atomstream.dictionaries.clusters import SAME
 from atomstream.estimators._agreement import Consensus
@@ -98,6 +99,23 @@ class RankChoice:
     def predicts(self) -> bool:
         """Whether the rank chosen has a smaller error than the means of the columns."""
         return bool(self.error[self.ranks == self.rank][0] < self.baseline)
+
+    @property
+    def doubt(self) -> str | None:
+        """What keeps the atoms from being trusted, in a sentence, if anything does."""
+        if self.verdict is not None and not self.structured:
+            return self.verdict.sentence
+        if self.predicts:
+            return None
+        atoms = counted(self.rank, "atom")
+        return f"The means of the columns predict hidden entries no worse than {atoms}."
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The choice without the measures of replicates, for machines."""
+        spread = None if self.spread is None else self.spread.tolist()
+        found = {"reason": self.reason, "structured": self.structured, "spread": spread}
+        return found | {"ranks": self.table}
 
     @property
     def table(self) -> list[dict[str, Any]]:

@@ -275,8 +275,9 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     def _conclude(self) -> dict[str, Any]:
         """Compare the replicates, unless that has been done since they last learned."""
         check_is_fitted(self)
+        found = vars(self).get("_found")
         # Files of before there were verdicts hold a choice without one.
-        if "_found" not in vars(self) or self._found["choice"].verdict is None:
+        if found is None or found["choice"].verdict is None:
             ensemble = self.ensemble_
             shape = getattr(
                 self.front_.algorithm_.objective.atoms, "shape", None

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import counted
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.io import Block, Holdout, write_table
 from atomstream.looks.samples import Sample, Samples
@@ -121,19 +120,12 @@ class ConsensusTask(RowsTask):
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
         choice = self.model.choice_
-        why = {"reason": choice.reason, "structured": choice.structured, "ranks": choice.table}
-        found = {"atoms": choice.rank, "spread": choice.spread.tolist()}
-        return super().results() | found | why
+        return super().results() | {"atoms": choice.rank} | choice.facts
 
     def advice(self, history: History) -> str | None:
         """Return what keeps the choice from being trusted."""
         choice = self.model.choice_
-        if not choice.structured:
-            return str(choice.verdict.sentence)
-        if not choice.predicts:
-            found = counted(choice.rank, "atom")
-            return f"The means of the columns predict hidden entries no worse than {found}."
-        return largest_tried(choice.rank, list(choice.ranks))
+        return choice.doubt or largest_tried(choice.rank, list(choice.ranks))
 
     def headline(self) -> str:
         """Return why the number of atoms was chosen, and from what."""
