@@ -79,6 +79,7 @@ OTHERS = {
     "sparse_model.py rivals": "sparse-model-rivals",
     "tensors.py": "tensors",
     "unmixing.py": "unmixing-cubes",
+    "verdicts.py": "verdicts",
     "walks.py": "walks",
 }
 # Cells of `signatures.py genomes`: signatures, noise, seed and genomes of each.

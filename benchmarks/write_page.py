@@ -31,6 +31,7 @@ SECTIONS = (
         "cost",
         "flat-memory",
         "consensus",
+        "verdicts",
         "cells",
     ),
     *("rare-parts", "signatures", "sources", "coherence"),

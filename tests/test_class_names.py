@@ -20,7 +20,7 @@ STANDARD = [
     "CubeRows", "DataWarning", "Decay", "Decoder", "DelimitedTable", "Delta", "DenseProducts",
     "Dependence", "Dictionary", "DocumentFile", "DocumentOptions", "DriftDetector",
     "EarlyStopping", "EdgeMeans", "EdgeOptions", "EdgeTable", "ElasticNetOnSet", "Encoder",
-    "EngineError", "Entries", "Entry", "Entrywise", "Estimator",
+    "EngineError", "Entries", "Entry", "Entrywise", "Estimator", "Evidence",
     "FileShard", "Fitting",
     "ForecastSettings", "ForecastTask", "ForecasterChoice", "Free", "Genes", "GramDelta",
     "GramSums", "Grid", "HalfLife", "Harmonic", "HebbianFactor", "Hellinger", "History",

@@ -160,6 +160,7 @@ TABLES = (
     "sparse-model-rivals",
     "traffic",
     "unmixing",
+    "verdicts",
 )  # records that the page shows as tables alone
 
 

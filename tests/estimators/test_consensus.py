@@ -1,6 +1,7 @@
 """Consensus of replicates: what returns, how many atoms there are, and what it costs."""
 
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +27,7 @@ from atomstream import (
 from atomstream.base.bootstrap import RowDraws
 from atomstream.dictionaries.clusters import cluster
 from atomstream.estimators._agreement import Consensus
-from atomstream.estimators._rank_choice import _advice
+from atomstream.estimators._rank_reason import _advice
 
 
 def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
@@ -56,7 +57,7 @@ def test_the_planted_atoms_return_and_their_number_is_chosen(room, seeds):
 def test_data_without_structure_are_said_to_have_none():
     X = np.random.default_rng(0).random((300, 12))
     model = ConsensusNMF([2, 3], n_replicates=10, n_epochs=5, random_state=0).fit(X)
-    assert not model.choice_.structured
+    assert model.choice_.structured is False
     assert "no structure" in model.choice_.reason
 
 
@@ -264,7 +265,20 @@ def test_a_saved_model_goes_on_as_the_one_that_was_saved(tmp_path):
     again = load(tmp_path / "model.atoms", kind=ConsensusNMF)
     assert_array_equal(again.transform(X), model.transform(X))
     assert again.choice_.reason == model.choice_.reason
+    assert again.choice_.verdict == model.choice_.verdict
+    assert_array_equal(again.choice_.spread, model.choice_.spread)
     assert_array_equal(again.partial_fit(X[80:]).components_, model.partial_fit(X[80:]).components_)
+
+
+def test_a_choice_of_before_there_were_verdicts_gets_one(tmp_path):
+    X, _ = planted(n_rows=120)
+    model = ConsensusNMF([2, 3], n_replicates=3, random_state=0).fit(X)
+    choice = model.choice_
+    model._found["choice"] = replace(choice, structured=False, verdict=None, spread=None)
+    save(model, tmp_path / "model.atoms")
+    again = load(tmp_path / "model.atoms", kind=ConsensusNMF).choice_
+    assert again.verdict == choice.verdict
+    assert again.reason == choice.reason
 
 
 def test_another_rank_may_be_looked_at():

@@ -130,32 +130,22 @@ def errors_of(*means, spread=1.0, n_rows=400, seed=0):
 def test_differences_count_by_their_own_standard_error():
     """One error of the differences is sqrt(2) / 20 = 0.07; the errors themselves vary by 0.7."""
     baseline = errors_of(1.0)[0]
-    assert choose(RANKS, errors_of(5, 1, 0.97, 1.5), STEADY, baseline + 9)[0] == 2
-    assert choose(RANKS, errors_of(5, 1, 0.80, 1.5, spread=0.1), STEADY, baseline + 1)[0] == 3
+    assert choose(RANKS, errors_of(5, 1, 0.97, 1.5), STEADY, baseline + 9) == 2
+    assert choose(RANKS, errors_of(5, 1, 0.80, 1.5, spread=0.1), STEADY, baseline + 1) == 3
 
 
 def test_an_atom_must_be_worth_a_twentieth_of_the_others():
     baseline = errors_of(0.0)[0]
     worth = errors_of(-10, -20, -20.4, -19, spread=0.01)  # 0.4 of 6.8 on average
-    assert choose(RANKS, worth, STEADY, baseline)[0] == 3
+    assert choose(RANKS, worth, STEADY, baseline) == 3
     worth = errors_of(-10, -20, -20.3, -19, spread=0.01)
-    assert choose(RANKS, worth, STEADY, baseline)[0] == 2
+    assert choose(RANKS, worth, STEADY, baseline) == 2
 
 
 def test_of_ranks_that_are_as_good_a_steadier_one_is_taken():
     errors, baseline = errors_of(5, 1, 1, 1, spread=0.1), errors_of(20.0)[0]
-    assert choose(RANKS, errors, np.array([1, 0.8, 0.95, 0.99]), baseline)[0] == 3
-    assert choose(RANKS, errors, np.array([1, 0.95, 0.96, 0.99]), baseline)[0] == 2
-
-
-def test_structure_is_what_foresees_better_than_means():
-    errors = errors_of(1, 1.2, 1.3, 1.4)
-    _, structured, reason = choose(RANKS, errors, STEADY, errors_of(0.9, seed=0)[0])
-    assert not structured
-    assert "no structure" in reason
-    _, structured, reason = choose(RANKS, errors, STEADY, errors_of(1.5)[0])
-    assert structured
-    assert reason.startswith("1 has the smallest error")
+    assert choose(RANKS, errors, np.array([1, 0.8, 0.95, 0.99]), baseline) == 3
+    assert choose(RANKS, errors, np.array([1, 0.95, 0.96, 0.99]), baseline) == 2
 
 
 def test_a_number_that_comes_back_must_not_predict_hidden_entries_worse_than_a_smaller_one():
@@ -168,18 +158,116 @@ def test_a_number_that_comes_back_must_not_predict_hidden_entries_worse_than_a_s
     assert reproducible(RANKS, ~back, errors_of(5, 1, 1.2, 1, spread=0.1)) is None
 
 
+def found_of(X, ranks=(2, 3), **settings):
+    return choose_rank(X, ranks, model=QUICK, random_state=0, n_seeds=10, **settings)
+
+
 def test_the_edge_of_what_was_tried_is_told():
-    baseline = errors_of(20.0)[0]
-    falling = errors_of(8, 6, 4, 2, spread=0.1)
-    assert "try larger ones" in choose(RANKS, falling, STEADY, baseline)[2]
-    assert "try smaller ones" in choose(RANKS + 3, falling[::-1], STEADY, baseline)[2]
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(150, 4)) @ rng.random((4, 12)) ** 3
+    assert "the largest that was tried, so try larger ones" in found_of(X).reason
+    X = rng.exponential(size=(150, 1)) @ rng.random((1, 12)) + 0.2 * rng.random((150, 12))
+    assert "the smallest that was tried, so try smaller ones" in found_of(X, [3, 4]).reason
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_columns_that_are_independent_have_no_structure(seed):
     rng = np.random.default_rng(seed)
     X = rng.exponential(size=(200, 10)) * rng.random(10)
-    assert not choose_rank(X, [2, 3], model=QUICK, random_state=seed).structured
+    choice = choose_rank(X, [2, 3], model=QUICK, random_state=seed)
+    assert choice.structured is False
+    assert choice.reason.startswith("The data show no structure beyond columns that vary")
+    assert f"the {choice.rank} atoms chosen here describe noise" in choice.reason
+
+
+def test_size_is_no_structure_although_atoms_predict():
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(0, 1, (120, 1)) * rng.random(12) * rng.gamma(8, 1 / 8, (120, 12))
+    choice = found_of(X)
+    assert choice.structured is False
+    assert choice.predicts
+    assert choice.reason.startswith("The data show no structure beyond one profile, times the size")
+    assert "predicted better by" in choice.reason
+
+
+def test_of_few_rows_nothing_is_said_of_structure():
+    """A replicate leaves out a tenth of the rows: of 20 rows two judge it."""
+    rng = np.random.default_rng(0)
+    choice = found_of(rng.exponential(size=(20, 3)) @ rng.random((3, 10)))
+    assert choice.structured is None
+    assert "at least 30 rows are needed, got 20" in choice.reason
+    assert "no structure" not in choice.reason
+    assert "mean nothing" not in choice.reason
+
+
+def uneven_gradient(seed):
+    """Sites along a gradient, of which the counts of species vary more than Poisson counts."""
+    rng = np.random.default_rng(seed)
+    place, centre, width = rng.random(70), rng.random(35), rng.uniform(0.15, 0.45, 35)
+    means = 3 * rng.lognormal(0, 1.2, 35) * np.exp(-(((place[:, None] - centre) / width) ** 2))
+    X = rng.negative_binomial(0.5, 0.5 / (0.5 + means + 1e-9)).astype(float)
+    return X[X.any(axis=1)][:, X.any(axis=0)]
+
+
+@pytest.mark.slow
+def test_structure_that_does_not_predict_is_structure_and_what_to_try_is_told(seeds):
+    for seed in seeds:
+        model = OnlineNMF(loss="kl")
+        choice = choose_rank(uneven_gradient(1 + seed), [2, 3, 4], model=model, random_state=0)
+        assert choice.structured
+        assert not choice.predicts
+        assert "no structure" not in choice.reason
+        assert "the means of the columns" in choice.reason
+        assert f"{choice.baseline:.3g}" in choice.reason
+        assert "Counts vary" in choice.reason
+        assert "np.sqrt(X / X.sum(axis=1, keepdims=True))" in choice.reason
+        assert "loss='hellinger'" in choice.reason
+
+
+@pytest.mark.slow
+def test_other_seeds_choose_within_the_spread(seeds, room):
+    """Under Kullback-Leibler the number moves from seed to seed where rows are few and uneven."""
+    inside = []
+    for seed in seeds:
+        X, model = uneven_gradient(10 + seed), OnlineNMF(loss="kl", n_epochs=3)
+        settings = [{"random_state": n, "model": model} for n in range(4)]
+        found = [choose_rank(X, [2, 3, 4, 5], **each) for each in settings]
+        for choice in found:
+            low, high = choice.spread
+            assert low <= choice.rank <= high
+            inside += [low <= other.rank <= high for other in found if other is not choice]
+            assert f"{low} and {high}" in choice.reason or f"number is {low}." in choice.reason
+    room.share(np.mean(inside), at_least=0.75)
+
+
+def test_what_is_said_of_unsteady_atoms_can_be_done():
+    """``choose_rank`` has no ``bootstrap``: the model that has it is named."""
+    choice = found_of(np.random.default_rng(0).random((60, 12)), [6, 7])
+    assert "bootstrap=False" not in choice.reason.replace("ConsensusNMF(bootstrap=False)", "")
+    X = np.random.default_rng(0).exponential(size=(60, 8)) @ np.random.default_rng(1).random(
+        (8, 12)
+    )
+    assert "ConsensusNMF(bootstrap=False)" in found_of(X, [11, 12]).reason
+
+
+def test_the_number_that_is_chosen_is_the_one_that_is_told():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(rng.gamma(0.5, 20, (100, 3)) @ rng.dirichlet(np.full(20, 0.2), 3)).astype(float)
+    choice = choose_rank(X, [2, 3, 4], model=OnlineNMF(loss="kl"), random_state=0)
+    assert choice.rule == "reproducibility"
+    assert f"; {choice.rank} is chosen." in choice.reason
+    assert f"{choice.rank} atoms" in choice.reason
+
+
+def test_a_verdict_changes_nothing_that_is_learned(monkeypatch):
+    X = np.random.default_rng(0).random((60, 8))
+    models = [ConsensusNMF([2, 3], n_replicates=4, random_state=0) for _ in range(2)]
+    first = models[0].fit(X)
+    states = [each.random_state for each in first.replicates_[2]]
+    monkeypatch.setattr("atomstream.estimators._ensemble.judge", lambda *_: first.choice_.verdict)
+    second = models[1].fit(X)
+    assert_array_equal(first.components_, second.components_)
+    assert states == [each.random_state for each in second.replicates_[2]]
 
 
 def test_all_entries_of_a_seed_are_the_same_again():

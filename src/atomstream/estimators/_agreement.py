@@ -1,7 +1,7 @@
 """What replicates agree on."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +51,9 @@ class Consensus:
         """Mean cosine of the partners in all replicates, (n_components,)."""
         return self.cosines.mean(axis=0)
 
-    def weakest(self, min_cosine: float) -> float:
+    def weakest(self, min_cosine: float, replicates: Any = slice(None)) -> float:
         """Return the share of the replicates that have the atom that fewest of them have."""
-        return float((self.cosines >= min_cosine).mean(axis=0).min())
+        return float((self.cosines[replicates] >= min_cosine).mean(axis=0).min())
 
     @classmethod
     def of(

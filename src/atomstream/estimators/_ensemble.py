@@ -20,10 +20,12 @@ from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._hidden_entries import hidden_errors, hidden_parts, mean_errors
+from atomstream.estimators._structure import Verdict, judge
 from atomstream.loop import Algorithm
 from atomstream.problem import Batch
 
 MAX_HELD_ROWS = 1000  # rows kept to judge by
+VERDICT = 2**32  # a stream of numbers of its own, so that nothing that is learned changes
 BOOTSTRAP_ROUNDS = 3  # over all rows, after the passes of the online loop, of a bootstrap
 # Share of the objective: a round of others that gains less is the last one. What moves on gains as
 # much in a round as others in two.
@@ -290,6 +292,11 @@ class Ensemble:
         batch = learner._to_batch(self.held[judged])
         errors = mean_errors(batch, means[parts], learner.algorithm_)
         return errors, _n_observed(batch)
+
+    def verdict(self) -> Verdict:
+        """Return whether the rows held have structure."""
+        blocks = self.places // self.draws.block_size if self.draws.block_size > 1 else None
+        return judge(self.held, blocks, [self.draws.seed, VERDICT])
 
     def check_saved(self, **sizes: int) -> None:
         """Refuse replicates or rows that are not as many as belong together."""

@@ -1,20 +1,26 @@
 """Numbers of atoms compared, and the one chosen: by hidden entries, or by what comes back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import counted
+from atomstream.base.fields import array, part
+from atomstream.dictionaries.clusters import SAME
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._ensemble import Ensemble
+from atomstream.estimators._rank_reason import Evidence, reason
+from atomstream.estimators._structure import Verdict
 
 LITTLE = 0.05  # of what an atom lowers the error by on average: an atom worth less is not counted
 STEADIER = 0.05  # difference of stabilities that counts
-CERTAIN = 2.0  # standard errors
-STEADY = 0.7  # mean stability below which the reason says what to change
+N_RESAMPLES = 199  # of rows and replicates
+NINE_OF_TEN = 5, 95  # the per cent of them between which the numbers lie that are told
+SPREAD = 2**32 + 1  # a stream of numbers of its own, so that nothing that is learned changes
 
 
 @dataclass(frozen=True)
@@ -27,8 +33,9 @@ class RankChoice:
         The number chosen.
     reason : str
         Why, in a sentence.
-    structured : bool
-        Whether any rank predicts hidden entries better than the means of the columns do.
+    structured : bool or None
+        Whether the columns go together by more than the sizes of the rows; None where that is open
+        or cannot be judged (`verdict`). It says nothing of how well atoms predict (`predicts`).
     rule : str
         What chose it: ``"error"`` or ``"reproducibility"``.
     by_error : int
@@ -55,11 +62,23 @@ class RankChoice:
         of the consensus atoms with their partners in it.
     baseline : float
         Error of the means of the columns.
+    verdict : Verdict or None
+        By what structure was judged; None in models that were saved before there were verdicts.
+    spread : ndarray of int of shape (2,) or None
+        The least and the largest number in nine of ten resamples of rows and replicates; None as
+        above.
     """
+
+    SAVED: ClassVar = (
+        *("rank", "reason", "structured", "rule", "by_error", "by_reproducibility", "ranks"),
+        *("error", "error_se", "stability", "weakest", "silhouette", "cophenetic", "errors"),
+        *("similarities", "baseline", part("verdict", Verdict, optional=True)),
+        array("spread", "2", "i", optional=True),
+    )
 
     rank: int
     reason: str
-    structured: bool
+    structured: bool | None
     rule: str
     by_error: int
     by_reproducibility: int | None
@@ -73,6 +92,30 @@ class RankChoice:
     errors: NDArray
     similarities: NDArray
     baseline: float
+    verdict: Verdict | None = None
+    spread: NDArray | None = None
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the rank chosen has a smaller error than the means of the columns."""
+        return bool(self.error[self.ranks == self.rank][0] < self.baseline)
+
+    @property
+    def doubt(self) -> str | None:
+        """What keeps the atoms from being trusted, in a sentence, if anything does."""
+        if self.verdict is not None and not self.structured:
+            return self.verdict.sentence
+        if self.predicts:
+            return None
+        atoms = counted(self.rank, "atom")
+        return f"The means of the columns predict hidden entries no worse than {atoms}."
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The choice without the measures of replicates, for machines."""
+        spread = None if self.spread is None else self.spread.tolist()
+        found = {"reason": self.reason, "structured": self.structured, "spread": spread}
+        return found | {"ranks": self.table}
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -116,16 +159,6 @@ class Judging(NamedTuple):
         back = "reproducibility" if kind == "counts" else "error"
         return (back if self.rule == "auto" else self.rule), kind
 
-    def told(self, rule: str, kind: str, by_error: int, come_back: int | None) -> str:
-        """Return what each rule chooses, and which one was taken for which kind of data."""
-        found = f"{come_back} is the largest number" if come_back else "there is no number"
-        return (
-            f"For {kind} the rule is {rule}: errors on hidden entries choose {by_error}, and "
-            f"{found} all of whose atoms come back in {self.min_share:.0%} of the replicates at a "
-            f"cosine of {self.min_cosine:g} and which predicts hidden entries no worse than "
-            "smaller numbers do."
-        )
-
 
 def compare(
     ensemble: Ensemble, agreed: Sequence[Consensus], judging: Judging | None = None
@@ -144,20 +177,16 @@ def compare(
     baseline = baseline / n_observed.mean()
     stability = np.array([consensus.share.mean() for consensus in agreed])
     weakest = np.array([consensus.weakest(judging.min_cosine) for consensus in agreed])
-    by_error, _, reason = choose(ranks, rows, stability, baseline)
+    by_error = choose(ranks, rows, stability, baseline)
     come_back = reproducible(ranks, weakest >= judging.min_share, rows)
     rule, kind = judging.taken(ensemble)
-    rank = come_back if rule == "reproducibility" and come_back is not None else by_error
-    at = int(np.flatnonzero(ranks == rank)[0])
-    ahead, doubt = _differences(baseline - rows[at])
-    structured = bool(ahead > CERTAIN * doubt)
-    if structured:
-        told = judging.told(rule, kind, by_error, come_back)
-        reason = f"{told} {reason}{_advice(stability[at], ensemble.draws.bootstrap)}"
-    return RankChoice(
+    rank = _taken(rule, by_error, come_back)
+    verdict = ensemble.verdict()
+    ahead, doubt = _differences(baseline - rows[ranks == rank][0])
+    found = RankChoice(
         rank=rank,
-        reason=reason,
-        structured=structured,
+        reason="",
+        structured=verdict.structured,
         rule=rule,
         by_error=by_error,
         by_reproducibility=come_back,
@@ -171,13 +200,49 @@ def compare(
         errors=np.array([by_replicate for _, by_replicate in judged]),
         similarities=np.array([consensus.cosines.mean(axis=1) for consensus in agreed]),
         baseline=float(baseline.mean()),
+        verdict=verdict,
+        spread=_spread(ensemble, agreed, rows, baseline, rule, judging),
     )
+    lead = float(ahead / doubt) if doubt else float(np.sign(ahead) * np.inf)
+    shares = judging.min_share, judging.min_cosine
+    evidence = Evidence(kind, *shares, ensemble.draws.bootstrap, lead)
+    return replace(found, reason=reason(found, evidence))
 
 
-def choose(
-    ranks: NDArray, errors: NDArray, stability: NDArray, baseline: NDArray
-) -> tuple[int, bool, str]:
-    """Choose a number of atoms.
+def _taken(rule: str, by_error: int, come_back: int | None) -> int:
+    """Return the number that a rule takes: where none comes back, the one by error."""
+    return come_back if rule == "reproducibility" and come_back is not None else by_error
+
+
+def _spread(
+    ensemble: Ensemble,
+    agreed: Sequence[Consensus],
+    rows: NDArray,
+    baseline: NDArray,
+    rule: str,
+    judging: Judging,
+) -> NDArray:
+    """Return the least and the largest number of nine of ten resamples of rows and replicates."""
+    draws, ranks = ensemble.draws, np.array(ensemble.ranks)
+    rng = np.random.default_rng([draws.seed, SPREAD])
+    blocks = ensemble.places[ensemble.judged()] // draws.block_size
+    members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
+    chosen = []
+    for _ in range(N_RESAMPLES):
+        drawn = np.concatenate([members[i] for i in rng.integers(len(members), size=len(members))])
+        # Some replicates may have had no rows; of every rank the same ones.
+        n_replicates = len(agreed[0].cosines)
+        some = rng.integers(n_replicates, size=n_replicates)
+        stability = np.array([(each.cosines[some] >= SAME).mean() for each in agreed])
+        weakest = np.array([each.weakest(judging.min_cosine, some) for each in agreed])
+        by_error = choose(ranks, rows[:, drawn], stability, baseline[drawn])
+        come_back = reproducible(ranks, weakest >= judging.min_share, rows[:, drawn])
+        chosen.append(_taken(rule, by_error, come_back))
+    return np.percentile(chosen, NINE_OF_TEN, method="nearest").astype(np.int64)
+
+
+def choose(ranks: NDArray, errors: NDArray, stability: NDArray, baseline: NDArray) -> int:
+    """Return the number of atoms that errors on hidden entries choose.
 
     Those count as good whose error is at most one standard error of the difference above the
     smallest, or whose missing atoms would each lower it by less than a twentieth of what an atom
@@ -194,14 +259,6 @@ def choose(
     baseline : ndarray of shape (n_rows,)
         Errors of the means of the columns.
 
-    Returns
-    -------
-    rank : int
-    structured : bool
-        Whether the error of the rank is below that of the means by two standard errors: where
-        columns are independent no rank is, but by a chance of at most one in forty.
-    reason : str
-
     References
     ----------
     Breiman, Friedman, Olshen, Stone (1984), "Classification and regression trees", section 3.4.3,
@@ -215,41 +272,13 @@ def choose(
     good = behind <= np.maximum(spread, LITTLE * gained / ranks[best] * fewer)
     # Among good ones only: a rank of one atom is steady and explains nothing.
     steady = good & (stability >= stability[good].max() - STEADIER)
-    chosen = int(np.flatnonzero(steady)[0])
-    ahead, doubt = _differences(baseline - errors[chosen])
-    structured = bool(ahead > CERTAIN * doubt)
-    return int(ranks[chosen]), structured, _reason(ranks, chosen, best, good, stability, structured)
+    return int(ranks[steady][0])
 
 
 def _differences(values: NDArray) -> tuple[Any, Any]:
     """Return means over rows, and their standard errors."""
     n_rows = max(values.shape[-1], 2)
     return values.mean(axis=-1), values.std(axis=-1) / np.sqrt(n_rows - 1)
-
-
-def _reason(
-    ranks: NDArray, chosen: int, best: int, good: NDArray, stability: NDArray, structured: bool
-) -> str:
-    rank = int(ranks[chosen])
-    if not structured:
-        meaning = "" if rank == 1 else f", so the {rank} atoms here mean nothing"
-        return (
-            "The data show no structure: no rank predicts hidden entries better than the means of "
-            f"the columns do{meaning}."
-        )
-    share = f"{stability[chosen]:.0%} of the replicates have its atoms on average"
-    if chosen == best:
-        why = f"{rank} has the smallest error on hidden entries, and {share}"
-    else:
-        why = (
-            f"{rank} predicts hidden entries as well as {int(ranks[best])}, the best: the "
-            f"difference is chance, or atoms worth little; and {share}"
-        )
-    if len(ranks) > 1 and chosen == len(ranks) - 1:
-        why += "; it is the largest that was tried, so try larger ones"
-    elif len(ranks) > 1 and chosen == 0 and rank > 1:
-        why += "; it is the smallest that was tried, so try smaller ones"
-    return why[0].upper() + why[1:] + "."
 
 
 def reproducible(ranks: NDArray, back: NDArray, errors: NDArray) -> int | None:
@@ -277,16 +306,3 @@ def reproducible(ranks: NDArray, back: NDArray, errors: NDArray) -> int | None:
     behind, spread = _differences(errors - errors[best])
     back = back & ((ranks <= ranks[best]) | (behind <= spread))
     return int(ranks[back][-1]) if back.any() else None
-
-
-def _advice(stability: float, bootstrap: bool) -> str:
-    """Return what to change where few replicates have the atoms."""
-    if stability >= STEADY:
-        return ""
-    change = "take more rows, more replicates or fewer atoms"
-    if bootstrap:
-        change = (
-            "set bootstrap=False (--no-bootstrap) to keep atoms that few rows carry, or take more "
-            "rows or more replicates"
-        )
-    return f" Atoms that few replicates have should not be trusted: {change}."

@@ -95,8 +95,8 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     n_components_ : int
         The rank that was chosen.
     choice_ : RankChoice
-        Error on hidden entries, stability and further measures of each rank, and the reason for
-        the choice in a sentence.
+        Error on hidden entries, stability and further measures of each rank, a verdict on whether
+        the data have structure at all, and the reason for the choice in words.
     components_ : ndarray of shape (n_components_, n_features)
         The consensus atoms, most important first: of Euclidean length one, or under divergences of
         sum one. Atoms of tensors are flattened; ``dictionary().loadings_`` has them by modes.
@@ -297,7 +297,9 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     def _conclude(self) -> dict[str, Any]:
         """Compare the replicates, unless that has been done since they last learned."""
         check_is_fitted(self)
-        if "_found" not in vars(self):
+        found = vars(self).get("_found")
+        # Files of before there were verdicts hold a choice without one.
+        if found is None or found["choice"].verdict is None:
             ensemble = self.ensemble_
             shape = getattr(
                 self.front_.algorithm_.objective.atoms, "shape", None

@@ -128,8 +128,9 @@ def choose_rank(
     Returns
     -------
     RankChoice
-        ``rank``, and the ``reason`` in a sentence; ``structured`` is false where no rank does
-        better than the means of the columns.
+        ``rank``, and the ``reason`` in words; ``structured`` tells whether the columns go together
+        by more than the sizes of the rows (None: that is open), and ``predicts`` whether the
+        rank does better than the means of the columns.
 
     References
     ----------

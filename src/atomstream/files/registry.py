@@ -63,6 +63,7 @@ VALUES = {
     "StreamedRounds": "atomstream.loop.streamed_rounds",
     "Subgradient": "atomstream.memory.subgradient",
     "Usage": "atomstream.memory.state",
+    "Verdict": "atomstream.estimators._structure",
 }
 # Parts: the dataclasses among the public names of these modules, and those named here. Their fields
 # are all there is, and their constructors refuse settings out of range.

@@ -261,6 +261,10 @@ def rank(choice: Any) -> Figure:
         bottom.axvline(other, color="0.6", linewidth=1, linestyle=":", label=f"by {told}: {other}")
     for axes in (top, bottom):
         axes.axvline(chosen, color="0.3", linewidth=1, linestyle="--", label=f"chosen: {chosen}")
+        if len(ranks) > 1 and choice.spread is not None:
+            low, high = choice.spread
+            label = f"in 9 of 10 resamples: {low} to {high}"
+            axes.axvspan(low - 0.2, high + 0.2, color="0.92", zorder=0, label=label)
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, fontsize=TEXT)
     bottom.set_xlim(ranks[0] - 0.5, ranks[-1] + 0.5)

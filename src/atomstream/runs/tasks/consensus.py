@@ -121,15 +121,12 @@ class ConsensusTask(RowsTask):
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
         choice = self.model.choice_
-        why = {"reason": choice.reason, "structured": choice.structured, "ranks": choice.table}
-        return super().results() | {"atoms": choice.rank} | why
+        return super().results() | {"atoms": choice.rank} | choice.facts
 
     def advice(self, history: History) -> str | None:
         """Return what keeps the choice from being trusted."""
         choice = self.model.choice_
-        if not choice.structured:
-            return str(choice.reason)
-        return largest_tried(choice.rank, list(choice.ranks))
+        return choice.doubt or largest_tried(choice.rank, list(choice.ranks))
 
     def headline(self) -> str:
         """Return why the number of atoms was chosen, and from what."""

@@ -144,15 +144,14 @@ class SignaturesTask(Task):
         if not self.learned:
             return super().results()
         choice = self.model.choice_
-        found = {"signatures": choice.rank, "reason": choice.reason, "ranks": choice.table}
-        return super().results() | found
+        return super().results() | {"signatures": choice.rank} | choice.facts
 
     def advice(self, history: History) -> str | None:
         """Return what keeps the number of signatures from being trusted."""
         choice = self.model.choice_
         if choice.by_reproducibility is None:
             return "No number has signatures that all come back; take more samples."
-        return largest_tried(choice.rank, list(choice.ranks))
+        return choice.doubt or largest_tried(choice.rank, list(choice.ranks))
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""
