@@ -152,7 +152,7 @@ DELIMITER = {
         table("a;b;c", rows=COMMAS, sign=";"), ABC, options={"decimal": ","}
     ),
     "decimal commas, not told": Layout(
-        table("a;b;c", rows=COMMAS, sign=";"), sentence=r"decimal commas, as in '0,512'.*--decimal ,"
+        table("a;b;c", rows=COMMAS, sign=";"), sentence=r"decimal commas.*--decimal ,"
     ),
     "thousands": Layout(
         table("a,b,c", rows=changed(2, 1, '"12,345.5"')),
@@ -257,7 +257,7 @@ LINES = {
     "units below the header": Layout(
         table("a,b,c", UNITS), sentence=r"[Ll]ine 2 of .*'m' in column 'a'.*--skip-lines 2-2"
     ),
-    "comments above": Layout(table("# logger 7", "# site 3", "a,b,c"), ABC, guessed=("comment",)),
+    "comments above": Layout(table("# logger 7", "# site 3", "a,b,c"), ABC, guessed=("skip_lines",)),
     "a header behind a comment sign": Layout(table("# a,b,c"), ABC, guessed=("header",)),
     "a second header": Layout(
         table("a,b,c", rows=[*ROWS[:3], ABC, *ROWS[3:]]),

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.lines import bounded, chosen, text_lines, whole_text
+from atomstream.io.columns import chosen
+from atomstream.io.texts import bounded, text_lines, whole_text
 from atomstream.io.source import Input, existing, reading
 
 MIN_PARAGRAPHS, LINES_READ = 5, 1000  # from which on a text is said to have some; to find them

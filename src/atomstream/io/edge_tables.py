@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atomstream.exceptions import InputError, NetworkWarning
-from atomstream.io.lines import DECIMAL_COMMA, NOTHING, SAY_COMMA, number_of, text_lines
+from atomstream.io.fields import DECIMAL_COMMA, NOTHING, SAY_COMMA, NumberFormat
+from atomstream.io.texts import text_lines
 
 Edges = tuple[Sequence[Any], Sequence[Any], Sequence[float | None]]  # tails, heads, weights
 
@@ -205,7 +206,7 @@ def all_numbers(values: Iterable[Any], decimal: str = ".") -> bool:
 def _number(value: Any, decimal: str) -> float | None:
     """Return a field of a table as a number; None where it is none."""
     try:
-        return number_of(value, decimal)
+        return NumberFormat(decimal).number(value)
     except (TypeError, ValueError):
         return None
 

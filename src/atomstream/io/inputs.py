@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.exceptions import InputError
-from atomstream.io.source import InputOptions, Source, existing, reading
+from atomstream.io.options import InputOptions
+from atomstream.io.source import Source, existing, reading
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 
 # Readers by the endings of files; those of the package by their place, loaded when a file comes.
 KINDS: dict[str, Reader | str] = {
-    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "table:DelimitedTable"),
-    **dict.fromkeys((".jsonl", ".jsonl.gz"), "table:JsonTable"),
+    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "delimited:DelimitedTable"),
+    **dict.fromkeys((".jsonl", ".jsonl.gz"), "json_lines:JsonTable"),
     ".parquet": "parquet:ParquetTable",
     **dict.fromkeys((".arrow", ".feather"), "parquet:ArrowTable"),
     ".npy": "arrays:npy",
@@ -112,7 +113,7 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
 def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
     """Return an input as a source, or the image files that it stands for."""
     if name == STANDARD_INPUT:
-        return _loaded("table:DelimitedTable")(None, options)
+        return _loaded("delimited:DelimitedTable")(None, options)
     if not name:
         raise InputError("The name of an input is empty.")
     path = existing(name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io import Block, InputOptions, lines, need, numbered
+from atomstream.io import Block, InputOptions, need, numbered, texts
 from atomstream.io.table import BYTES_PER_COLUMN, Table, split_arrow
 
 BYTES_PER_NAME = 64  # that the name of a row takes as an object
@@ -66,7 +66,7 @@ class ParquetTable(Table):
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
         columns = [*(self.names or ()), *self.row_names]
         row_bytes = 4 * self.n_features + BYTES_PER_NAME * len(self.row_names)
-        n_rows = max(1, lines.CHUNK_BYTES // row_bytes)
+        n_rows = max(1, texts.CHUNK_BYTES // row_bytes)
         for batch in self._records(n_rows, groups, columns):
             if row + len(batch) > start:
                 new = pa.Table.from_batches([batch.select(columns)]).slice(max(start - row, 0))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from atomstream.base import counted
 from atomstream.exceptions import InputError
 from atomstream.io import DelimitedTable, InputOptions, existing, need, reading, write_table
-from atomstream.io.lines import Naming, chosen
+from atomstream.io.columns import Naming, chosen
 
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
 

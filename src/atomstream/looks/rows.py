@@ -16,7 +16,8 @@ from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import Feed, Naming, Pictures, Piece, Position, bad_rows, load_image, open_inputs
 from atomstream.io.outputs import Labels
-from atomstream.io.source import InputOptions, divide_alike
+from atomstream.io.options import RAISE, SKIP, InputOptions
+from atomstream.io.source import divide_alike
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, drawings, report
 from atomstream.looks.cards import Picture, bars
 from atomstream.looks.image import place_of_image, write_rebuilt
@@ -259,7 +260,7 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     wanted = InputOptions() if record.settings is None else record.settings.input_options()
     # Columns that named rows while learning may be absent from new inputs.
     naming = Naming(ids, known=wanted.naming.ids, kept=True)
-    wanted = replace(wanted, naming=naming, skip=record.skips_bad_rows)
+    wanted = replace(wanted, naming=naming, on_bad_line=SKIP if record.skips_bad_rows else RAISE)
     sources = open_inputs(inputs, wanted)
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     if by_name and any(source.names not in (None, record.names) for source in sources):

@@ -15,7 +15,8 @@ from atomstream.base import check_count, checked_numbers, library
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
 from atomstream.io.hdf5 import opened
-from atomstream.io.lines import chosen, dropped, text_lines
+from atomstream.io.columns import chosen, dropped
+from atomstream.io.texts import text_lines
 from atomstream.io.source import Block, Source, existing, files_of, need, numbered, reading
 
 BLOCK_CELLS = 4096  # cells

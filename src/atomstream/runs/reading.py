@@ -1,0 +1,72 @@
+"""The settings that say how tables are read: one group of fields for all kinds of runs."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from atomstream.base.parameters import one_of
+from atomstream.io.columns import AUTO, NO, YES
+from atomstream.io.fields import BELOW
+from atomstream.io.options import RAISE, SKIP, TableOptions
+from atomstream.runs.settings import SENTINELS, option
+
+CALLED = {"missing": "na"}  # options of TableOptions that have another name here
+
+
+@dataclass(frozen=True)
+class text_reading:  # noqa: N801 - a group of fields, mixed into settings
+    """The fields that say how lines of text hold fields."""
+
+    header: str = option(
+        AUTO, "Whether the first line of a table names its columns.", one_of(AUTO, YES, NO)
+    )
+    delimiter: str | None = option(
+        None,
+        r"Sign between the fields of a line; \t is a tab, a blank any number of blanks.",
+        shown="the sign that the first lines have",
+    )
+    decimal: str = option(".", "Decimal sign of numbers in text.", one_of(".", ","))
+    thousands: str | None = option(None, "Sign between groups of three digits.")
+    comment: str | None = option(None, "Sign that begins a comment, up to the end of the line.")
+    skip_lines: str | None = option(
+        None, "Lines to leave out: 3 for the first three, or by their numbers, 2-2 or 1-3,61."
+    )
+    encoding: str | None = option(
+        None,
+        "How bytes stand for letters, such as cp1252.",
+        shown="utf-8, or what a byte order mark says, or else cp1252",
+    )
+
+    def reading(self) -> dict[str, Any]:
+        """Return the options of these fields."""
+        found = {each.name: CALLED.get(each.name, each.name) for each in fields(TableOptions)}
+        values = {name: getattr(self, place, None) for name, place in found.items()}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class table_reading(text_reading):  # noqa: N801 - a group of fields, mixed into settings
+    """The fields that say how a table of numbers is read."""
+
+    columns: tuple[str, ...] = option(
+        (),
+        "Columns to read: names, numbers from 1, ranges such as 3-7 or area-groove, or numeric for "
+        "all that hold numbers.",
+        shown="all",
+    )
+    drop: tuple[str, ...] = option((), "Columns to leave out, named as for --columns.")
+    index: str = option(
+        AUTO, "Column that names the rows and is not learned; no for none.", shown="unnamed ones"
+    )
+    na: tuple[str, ...] = option((), SENTINELS, whole=True)
+    below_limit: str | None = option(
+        None,
+        "What a field such as <0.01 stands for: half of the limit, zero, the limit, or missing.",
+        one_of(*BELOW),
+        shown="it is refused",
+    )
+    on_bad_line: str = option(
+        RAISE,
+        "raise: a line that cannot be read or learned from ends the run; skip: it is left out and "
+        "counted, and of series it is a row of missing entries.",
+        one_of(RAISE, SKIP),
+    )
