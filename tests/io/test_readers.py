@@ -540,10 +540,10 @@ def test_lines_of_json_have_names_bad_lines_and_gaps_as_tables_have(tmp_path, pa
     assert_array_equal(block.X, [[1, np.nan], [np.nan] * 2, [np.nan] * 2, [np.nan, 2]])
     assert [*block.labels[0]] == ["u", "v", "", 5]
     source = open_inputs([str(path)], InputOptions(columns=("b",)))[0]
-    with pytest.raises(InputError, match=r"Row 2 of .* cannot be read: it is not a dict, as the"):
+    with pytest.raises(InputError, match=r"Line 4 of .*row 2, .*read: it is not a dict, as the"):
         list(source.blocks(0, 0))
     source = open_inputs([str(path)], InputOptions(columns=("a",)))[0]
-    with pytest.raises(InputError, match=r"Column 'a' has 'x' in row 1 .*needed are numbers"):
+    with pytest.raises(InputError, match=r"Line 2 of .*row 1, .*'x' in column 'a', needed are num"):
         list(source.blocks(0, 0))
 
 

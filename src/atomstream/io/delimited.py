@@ -52,8 +52,8 @@ class DelimitedTable(TextTable):
         else:  # of the whole file; here are some of its rows
             self.head: Head = options.head
             self._encoding = self.head.encoding
-        head, width = self.head, len(self.head.names)
-        need(BYTES_PER_COLUMN * width, f"{self.name}, with {counted(width, 'column')},")
+        head = self.head
+        self._check_width(len(head.names))
         self._dialect = head.dialect
         self._empty = () if head.empty is None else (head.empty,)
         self._choose(
@@ -73,11 +73,16 @@ class DelimitedTable(TextTable):
 
     def _looked_at(self, first: bytes, options: InputOptions) -> tuple[Head, Sample]:
         """Return what the first lines tell."""
+        line = first[: first.find(b"\n") + 1]
+        self._check_width(1 + max(map(line.count, (b",", b";", b"\t", b"|"))))
         lowered = self.name.lower()
         expected = next((EXPECTED[end] for end in EXPECTED if lowered.endswith(end)), ",")
         head, sample, guesses = head_of(first, self.name, options, self._encoding, expected)
         self.guesses |= guesses
         return head, sample
+
+    def _check_width(self, width: int) -> None:
+        need(BYTES_PER_COLUMN * width, f"{self.name}, with {counted(width, 'column')},")
 
     def _check(self, first: bytes) -> None:
         """Refuse the first of the first lines that cannot be read, before anything is learned."""

@@ -245,6 +245,7 @@ def _delimiter(
     if found == "," and others in first:
         _check_decimal([text.split(others) for text in top.texts], name)
     if found not in first:
+        expected = ";" if expected == form.decimal else expected
         found = " " if _by_blanks(top.texts, form) else expected
     if found != expected:
         said = {"\t": "a tab", " ": "blanks"}.get(found, repr(found))

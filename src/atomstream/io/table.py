@@ -140,7 +140,10 @@ class TextTable(Table):
         if why:
             self.guesses["encoding"] = (self._encoding, why)
         text = texts.beginning(first, self._encoding, self.name, ended=ended)
-        return b"".join(texts.chunks_of(io.BytesIO(text).read, self.name))
+        text = b"".join(texts.chunks_of(io.BytesIO(text).read, self.name))
+        # Lines may be long: of these the first ones do.
+        second = text.find(b"\n", text.find(b"\n") + 1)
+        return text[: text.rfind(b"\n", 0, max(SAMPLE_BYTES, second + 1)) + 1]
 
     def about_rows(self) -> int | None:
         """Return about the number of rows: the length of the file over that of its lines."""

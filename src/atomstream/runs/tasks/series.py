@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base import counted
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.levels import rms
-from atomstream.domains.series.time_index import Times
+from atomstream.io.time_index import Times
 from atomstream.estimators.forecast_choice import (
     Baselines,
     baselines,
