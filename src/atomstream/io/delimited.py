@@ -13,7 +13,7 @@ from atomstream.exceptions import MissingLibraryError
 from atomstream.io import InputOptions, need, texts
 from atomstream.io.head import Head, Sample, head_of
 from atomstream.io.options import OF_TEXT
-from atomstream.io.records import NEWLINE, QUOTE, Part
+from atomstream.io.records import BLANKS, NEWLINE, QUOTE, Part
 from atomstream.io.table import BYTES_PER_COLUMN, Rows, TextTable, objects, split_arrow
 
 log = logging.getLogger(__name__)
@@ -99,7 +99,9 @@ class DelimitedTable(TextTable):
             return None
         found = self._by_arrow(part) if self._options is not None else None
         found = self._by_pandas(part) if found is None else found
-        return found if found is None or len(found[0]) == part.n_records else None
+        # Of simple lines nothing can come but a row of each.
+        sure = found is None or part.is_simple or len(found[0]) == part.n_records
+        return found if sure else None
 
     def _arrow_options(self) -> Any:
         """Return the options of Arrow, only the chosen columns; None without Arrow."""
@@ -207,4 +209,4 @@ def _is_even(text: bytes, sign: str, width: int) -> bool:
         return False
     starts = [0, *(ends + 1).tolist()]
     lines = [*pairwise(starts)]
-    return not any(text[slice(*lines[i])].strip() for i in odd.tolist())
+    return not any(text[slice(*lines[i])].strip(BLANKS) for i in odd.tolist())

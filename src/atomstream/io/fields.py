@@ -104,6 +104,17 @@ class NumberFormat:
         usual = NumberFormat(self.decimal, (), self.thousands)
         return [usual.entry(field) for field in self.missing if usual.is_entry(field)]
 
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """All of a field that is a number, without what stands around it."""
+        point = re.escape(self.decimal)
+        whole = "[0-9]+"
+        if self.thousands is not None:
+            whole = rf"(?:[0-9]{{1,3}}(?:{re.escape(self.thousands)}[0-9]{{3}})+|[0-9]+)"
+        digits = rf"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        below = "(<=?\\s*)?" if self.below_limit is not None else "()"
+        return re.compile(rf"{below}([+-]?(?:{digits}|inf|infinity))", re.IGNORECASE)
+
     def entry(self, field: Any) -> float:
         """Return the number in a field of a table; NaN for a missing entry.
 
@@ -114,14 +125,10 @@ class NumberFormat:
         """
         if not isinstance(field, str):
             return math.nan if field is None else float(field)
-        if self.is_missing(field):
-            return math.nan
         field = field.strip()
-        if field in WORDS:
-            return WORDS[field]
-        if self.below_limit is not None and field.startswith("<"):
-            return BELOW[self.below_limit] * self.number(field.lstrip("<=").strip())
-        return self.number(field)
+        if field in self._nothing or NAN.fullmatch(field):
+            return math.nan
+        return WORDS[field] if field in WORDS else self.number(field)
 
     def number(self, field: Any) -> float:
         """Return the number in a field, which is not missing.
@@ -133,23 +140,23 @@ class NumberFormat:
         """
         if not isinstance(field, str):
             return float(field)
-        whole, point, rest = field.partition(self.decimal)
-        if self.thousands is not None and self.thousands in whole:
-            if not re.fullmatch(rf"[+-]?\d{{1,3}}({re.escape(self.thousands)}\d{{3}})+", whole):
-                raise ValueError(f"{field!r} is not grouped by thousands")
-            whole = whole.replace(self.thousands, "")
-        if self.decimal == ",":
-            # Beside decimal commas a point may mean thousands.
-            whole, rest = whole.replace(".", "x"), rest.replace(".", "x")
-        # Python takes 1_000 for a number, tables do not.
-        return float(f"{whole}{'.' if point else ''}{rest}".replace("_", "x"))
+        found = self.pattern.fullmatch(field.strip())
+        if found is None:
+            raise ValueError(f"{field!r} is not a number")
+        plain = found[2].replace(self.thousands, "") if self.thousands is not None else found[2]
+        share = 1.0 if self.below_limit is None or not found[1] else BELOW[self.below_limit]
+        return share * float(plain.replace(",", "."))
+
+    @cached_property
+    def _nothing(self) -> frozenset[str]:
+        return frozenset((*NOTHING, *(word.strip() for word in self.missing)))
 
     def is_missing(self, field: str) -> bool:
         """Return whether a field stands for a missing entry."""
         field = field.strip()
-        return field in NOTHING or field in self.missing or NAN.fullmatch(field) is not None
+        return field in self._nothing or NAN.fullmatch(field) is not None
 
-    def is_entry(self, field: str) -> bool:
+    def is_entry(self, field: Any) -> bool:
         """Return whether a field is a number, or stands for a missing entry."""
         try:
             self.entry(field)
@@ -158,24 +165,15 @@ class NumberFormat:
         return True
 
     def kinds(self, fields: Sequence[str]) -> tuple[NDArray, NDArray]:
-        """Return which fields are numbers, and which stand for missing entries.
+        """Return which fields are numbers, and which stand for missing entries, as `entry` reads.
 
-        All at once, for the beginning of a table; a number is what `entry` takes for one.
+        All at once, without a call for each: a beginning of a table has thousands of them.
         """
-        import pandas as pd  # loaded where a table is read
-
-        texts = pd.Series(fields, dtype=object).str.strip()
-        empty = texts.isin(self.words).to_numpy()
-        plain = texts
-        if self.decimal == ",":  # and a point is no sign of a number
-            plain = texts.str.replace(".", "x", regex=False).str.replace(",", ".", regex=False)
-        parsed = pd.to_numeric(plain, errors="coerce").to_numpy(np.float64)
-        numbers = ~np.isnan(parsed) & ~empty
-        # What the parser of pandas does not take is looked at one by one: mostly words.
-        odd = np.flatnonzero(~numbers & ~empty)
-        distinct = {text: self.is_entry(text) for text in dict.fromkeys(texts.iloc[odd])}
-        numbers[odd] = [distinct[text] for text in texts.iloc[odd]]
-        return numbers, empty
+        nothing, is_nan, is_number = self._nothing, NAN.fullmatch, self.pattern.fullmatch
+        texts = [field.strip() for field in fields]
+        empty = [text in nothing or is_nan(text) is not None for text in texts]
+        numbers = [text in WORDS or is_number(text) is not None for text in texts]
+        return np.array(numbers, bool) & ~np.array(empty, bool), np.array(empty, bool)
 
     def advice(self, field: str) -> str:
         """Return what would let a field be read, as the beginning of a list; empty if nothing."""

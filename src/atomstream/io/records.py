@@ -55,7 +55,7 @@ class Dialect:
         """Return the fields of a record; bytes that are no UTF-8 come as lone surrogates."""
         text = record.decode("utf-8", "surrogateescape")
         reader = csv.reader([text], delimiter=self.sign, skipinitialspace=True)
-        return next(reader, [""])
+        return next(reader, []) or [""]
 
     def is_open(self, record: bytes) -> bool:
         """Return whether a quotation mark of a record is not closed."""
