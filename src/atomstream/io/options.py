@@ -11,7 +11,7 @@ from atomstream.io.records import lines_left_out
 
 RAISE, SKIP = "raise", "skip"
 # What concerns lines of text, and no other kind of table.
-OF_TEXT = ("header", "delimiter", "decimal", "thousands", "comment", "skip_lines", "encoding")
+OF_TEXT = ("header", "delimiter", "comment", "skip_lines", "encoding")
 
 
 @dataclass(frozen=True)

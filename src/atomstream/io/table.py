@@ -215,6 +215,11 @@ class TextTable(Table):
                 f"{self.name} is read as {self._encoding}; shards are cut between bytes of UTF-8: "
                 "convert it, or learn without --slots."
             )
+        if any(last > self._n_lines for _, last in self._dialect.left_out):
+            raise InputError(
+                f"{self.name} is cut into shards, whose lines have no numbers: leave lines between "
+                "rows out without --slots."
+            )
         begin = end = n_rows = 0
         with texts.opened(self._path) as file:
             chunks = texts.chunks_of(file.read, self.name)

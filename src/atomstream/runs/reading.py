@@ -6,10 +6,9 @@ from typing import Any
 from atomstream.base.parameters import one_of
 from atomstream.io.columns import AUTO, NO, YES
 from atomstream.io.fields import BELOW
+from atomstream.io.inputs import CALLED
 from atomstream.io.options import RAISE, SKIP, TableOptions
 from atomstream.runs.settings import SENTINELS, option
-
-CALLED = {"missing": "na"}  # options of TableOptions that have another name here
 
 
 @dataclass(frozen=True)
