@@ -11,14 +11,12 @@ import numpy as np
 from atomstream.base import counted, library
 from atomstream.exceptions import MissingLibraryError
 from atomstream.io import InputOptions, need, texts
-from atomstream.io.head import Head, Sample, head_of
+from atomstream.io.head import SIGNS, Head
 from atomstream.io.options import OF_TEXT
 from atomstream.io.records import BLANKS, NEWLINE, QUOTE, Part
 from atomstream.io.table import BYTES_PER_COLUMN, Rows, TextTable, objects, split_arrow
 
 log = logging.getLogger(__name__)
-
-EXPECTED = {".tsv": "\t", ".tsv.gz": "\t"}  # delimiters by the ending of a name; else a comma
 
 
 class DelimitedTable(TextTable):
@@ -46,12 +44,14 @@ class DelimitedTable(TextTable):
         super().__init__(path, options)
         first, sample = b"", None
         if options.head is None:
-            first = self._beginning(options)
-            self.head, sample = self._looked_at(first, options)
+            first = self._text.beginning(options)
+            line = first[: first.find(b"\n") + 1]
+            self._check_width(1 + max(line.count(sign.encode()) for sign in SIGNS))
+            self.head, sample = self._text.head(first, options)
             self._n_lines = self.head.n_lines
         else:  # of the whole file; here are some of its rows
             self.head: Head = options.head
-            self._encoding = self.head.encoding
+            self._text.encoding = self.head.encoding
         head = self.head
         self._check_width(len(head.names))
         self._dialect = head.dialect
@@ -70,16 +70,6 @@ class DelimitedTable(TextTable):
             self._check(first)
         if self.guesses:
             log.info("%s: %s.", self.name, "; ".join(why for _, why in self.guesses.values()))
-
-    def _looked_at(self, first: bytes, options: InputOptions) -> tuple[Head, Sample]:
-        """Return what the first lines tell."""
-        line = first[: first.find(b"\n") + 1]
-        self._check_width(1 + max(map(line.count, (b",", b";", b"\t", b"|"))))
-        lowered = self.name.lower()
-        expected = next((EXPECTED[end] for end in EXPECTED if lowered.endswith(end)), ",")
-        head, sample, guesses = head_of(first, self.name, options, self._encoding, expected)
-        self.guesses |= guesses
-        return head, sample
 
     def _check_width(self, width: int) -> None:
         need(BYTES_PER_COLUMN * width, f"{self.name}, with {counted(width, 'column')},")

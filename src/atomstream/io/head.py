@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atomstream.base import counted
 from atomstream.exceptions import InputError
 from atomstream.io.columns import AUTO, NO, YES, chosen
 from atomstream.io.fields import DECIMAL_COMMA, SAY_COMMA, NumberFormat
@@ -92,6 +93,15 @@ class Sample:
         """Return the fields of a column."""
         return [row.fields[place] for row in self.rows if len(row.fields) == self.width]
 
+    def names_rows(self) -> bool:
+        """Return whether lines have one field more than the first one with reason: a name in front
+        that differs from row to row, or nothing behind the last delimiter.
+        """
+        first, last = self.column(0), self.column(self.width - 1)
+        return not any(map(str.strip, last)) or (
+            self.width > 2 and 1 < len(set(first)) == len(first)
+        )
+
     def texts(self) -> dict[int, str]:
         """Return the columns of texts, each with one: most of what is there is no number."""
         whole = np.array([len(row.fields) == self.width for row in self.rows], bool)
@@ -99,16 +109,6 @@ class Sample:
         of_text = 2 * words.sum(axis=0) > (words | self.numbers).sum(axis=0)
         places = np.flatnonzero(of_text).tolist()
         return {i: self.rows[int(words[:, i].argmax())].fields[i] for i in places}
-
-    def first_bad(self, places: Sequence[int]) -> tuple[int, int | None] | None:
-        """Return the first row that cannot be read, and the column at fault, if it is one."""
-        whole = np.array([len(row.fields) == self.width for row in self.rows], bool)
-        words = ~(self.numbers | self.empty)[:, list(places)]
-        rows = np.flatnonzero(~whole | words.any(axis=1))
-        if not len(rows):
-            return None
-        row = int(rows[0])
-        return row, places[int(words[row].argmax())] if whole[row] else None
 
 
 def head_of(
@@ -296,11 +296,11 @@ def _has_header(
 ) -> bool:
     """Return whether the first line names the columns."""
     n_fields = len(first.fields)
-    if n_fields not in (below.width, below.width - 1):
+    if n_fields != below.width and not (n_fields == below.width - 1 and below.names_rows()):
         raise InputError(
-            f"Line {first.line} of {name} has {n_fields} fields, and most of the lines below have "
-            f"{below.width}: leave lines above the table out with --skip-lines {first.line}, or "
-            "name the sign between fields with --delimiter."
+            f"Line {first.line} of {name} has {counted(n_fields, 'field')}, and most of the lines "
+            f"below have {below.width}: leave lines above the table out with --skip-lines "
+            f"{first.line}, name the sign between fields with --delimiter, or {SAY_COMMA}."
         )
     if options.header != AUTO:
         return options.header == YES

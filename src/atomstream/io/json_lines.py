@@ -23,7 +23,7 @@ class JsonTable(TextTable):
     def __init__(self, path: Path, options: InputOptions) -> None:
         super().__init__(path, options)
         try:
-            lines = self._beginning(options).split(b"\n")
+            lines = self._text.beginning(options).split(b"\n")
             first = json.loads(next(filter(bytes.strip, lines), b"null"))
         except (ValueError, RecursionError):
             first = None

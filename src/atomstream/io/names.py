@@ -57,7 +57,8 @@ def are_names(first: Sequence[str], below: Below, form: NumberFormat, *, short: 
 
 
 def _has_row_names(below: Below) -> bool:
-    return any(row.fields[-1].strip() for row in below.rows if len(row.fields) == below.width)
+    whole = (row.fields for row in below.rows if len(row.fields) == below.width)
+    return any(fields[-1].strip() for fields in whole)
 
 
 def _mostly(kind: NDArray, empty: NDArray) -> NDArray:

@@ -14,8 +14,10 @@ from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, existing, need, open_inputs, write_table
 from atomstream.io.columns import AUTO, Naming, chosen
 from atomstream.io.dates import (
+    DUPLICATES,
     EXAMPLES,
     ORDERS,
+    REFUSE,
     DateError,
     Dates,
     dates_of_texts,
@@ -30,8 +32,6 @@ BYTES_PER_TIME = 80  # as text
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 ROWS_JUDGED = 20  # first ones, by which a column is taken for times
 TIME_NAMES = {"date", "time", "datetime", "timestamp", "day", "month", "quarter", "week", "period"}
-REFUSE = "refuse"
-DUPLICATES = (REFUSE, "mean", "sum", "first", "last")
 
 
 @dataclass(frozen=True)

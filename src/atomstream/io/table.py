@@ -1,11 +1,8 @@
 """One table: named columns, read in blocks, and the lines of text that it may consist of."""
 
-import codecs
 import csv
-import io
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +13,11 @@ from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import Block, InputOptions, Source, numbered, reading, texts
 from atomstream.io.columns import chosen, dropped, refuse_field, refuse_texts, refuse_width
-from atomstream.io.records import BLANKS, Dialect, Part, lines_left_out, parts_of
+from atomstream.io.records import Dialect, Part
+from atomstream.io.text_file import TextFile
 
 Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name rows
 
-MIN_LINES = 2  # of a table, by which it is judged: of names, and of numbers
-SAMPLE_BYTES = 1 << 16  # that are read to detect the head of a table and its columns of text
 BYTES_PER_COLUMN = 6000  # that Arrow takes while it reads a table
 
 
@@ -90,60 +86,19 @@ class TextTable(Table):
     uses = frozenset({*Table.uses, "decimal", "thousands", "below_limit"})
     _dialect = Dialect(",", 0, quoted=False)
     _n_lines = 0  # before the first row
-    _encoding = texts.UTF8
 
     def __init__(self, path: Path | None, options: InputOptions) -> None:
         self.name = "standard input" if path is None else str(path)
         self.files = [] if path is None else [path]
-        self.live, self.waiting = path is None, False
-        self._path, self._form, self._skip = path, options.numbers, options.skips
-        self.guesses = {}
-        self._held = b""  # the beginning of a live table, which is looked at before it is read
-        self._stream: Iterator[Part] | None = None  # of a live table
+        self.live, self._path = path is None, path
+        self._form, self._skip = options.numbers, options.skips
+        self._text = TextFile(path, self.name)
+        self.guesses = self._text.guesses
 
-    def _available(self, size: int) -> bytes:
-        """Return the next bytes of a live table."""
-        if self._held:
-            came, self._held = self._held, b""
-            return came
-        self.waiting = True
-        came = texts.standard_input(size)
-        self.waiting = False
-        return came
-
-    @contextmanager
-    def _parts(self) -> Iterator[Iterator[Part]]:
-        """Open the records of the table, behind its head."""
-        if self._path is None:
-            if self._stream is None:  # it is read once, however often it is asked for
-                self._stream = self._cut(self._available)
-            yield self._stream
-            return
-        with texts.opened(self._path) as file:
-            yield self._cut(file.read)
-
-    def _cut(self, read: texts.Read) -> Iterator[Part]:
-        chunks = texts.chunks_of(texts.decoded(read, self._encoding, self.name), self.name)
-        return parts_of(_behind(chunks, self._n_lines), self._dialect, self._n_lines + 1)
-
-    def _beginning(self, options: InputOptions) -> bytes:
-        """Return the first lines as UTF-8: about 64 kB of them, and some rows in any case."""
-        if self._path is None:
-            first, ended = _first_bytes(self._available, options)
-            self._held = first
-        else:
-            with texts.opened(self._path) as file:
-                first, ended = _first_bytes(file.read, options)
-        self._encoding, why = options.encoding, ""
-        if options.encoding is None:
-            self._encoding, why = texts.encoding_of(first, self.name)
-        if why:
-            self.guesses["encoding"] = (self._encoding, why)
-        text = texts.beginning(first, self._encoding, self.name, ended=ended)
-        text = b"".join(texts.chunks_of(io.BytesIO(text).read, self.name))
-        # Lines may be long: of these the first ones do.
-        second = text.find(b"\n", text.find(b"\n") + 1)
-        return text[: text.rfind(b"\n", 0, max(SAMPLE_BYTES, second + 1)) + 1]
+    @property
+    def waiting(self) -> bool:  # type: ignore[override]
+        """Whether standard input waits for its writer at this moment."""
+        return self._text.waiting
 
     def about_rows(self) -> int | None:
         """Return about the number of rows: the length of the file over that of its lines."""
@@ -155,7 +110,7 @@ class TextTable(Table):
     def _blocks(self, start: int, epoch: int) -> Iterator[Block]:
         """Yield blocks of rows; rows before ``start`` are skipped without parsing."""
         row = first = start if self.live else 0  # a live stream continues where it is
-        with self._parts() as parts:
+        with self._text.parts(self._dialect, self._n_lines) as parts:
             for part in parts:
                 # Counting lines is far cheaper than parsing them.
                 n_rows = part.n_records if row < start else 0
@@ -203,39 +158,8 @@ class TextTable(Table):
         return None
 
     def cuts(self, rows: int) -> Iterator[tuple[int, int, int]]:
-        """Yield first and last byte of parts of at most so many rows, and their number of rows.
-
-        Raises
-        ------
-        InputError
-            Where bytes of the file are not those of UTF-8.
-        """
-        if codecs.lookup(self._encoding).name not in texts.PLAIN_CODECS:
-            raise InputError(
-                f"{self.name} is read as {self._encoding}; shards are cut between bytes of UTF-8: "
-                "convert it, or learn without --slots."
-            )
-        if any(last > self._n_lines for _, last in self._dialect.left_out):
-            raise InputError(
-                f"{self.name} is cut into shards, whose lines have no numbers: leave lines between "
-                "rows out without --slots."
-            )
-        begin = end = n_rows = 0
-        with texts.opened(self._path) as file:
-            chunks = texts.chunks_of(file.read, self.name)
-            begin = sum(len(file.readline()) for _ in range(self._n_lines))
-            file.seek(begin)
-            base = begin
-            for part in parts_of(chunks, self._dialect, self._n_lines + 1):
-                for first, last in part.spans():
-                    begin = base + first if n_rows == 0 else begin
-                    end, n_rows = base + last, n_rows + 1
-                    if n_rows == rows:
-                        yield begin, end, n_rows
-                        n_rows = 0
-                base += len(part.raw)
-        if n_rows:
-            yield begin, end, n_rows
+        """Yield first and last byte of parts of at most so many rows, and their number of rows."""
+        return self._text.cuts(self._dialect, self._n_lines, rows)
 
     @abstractmethod
     def _fields(self, record: bytes, line: int) -> list[Any]:
@@ -268,37 +192,6 @@ class TextTable(Table):
         return InputError(
             f"Line {line} of {self.name} (row {row}, counted from 0) cannot be read: {error}."
         )
-
-
-def _first_bytes(read: texts.Read, options: InputOptions) -> tuple[bytes, bool]:
-    """Return the first bytes of a table, with a line of names and a row if there are, and whether
-    these are all.
-    """
-    first, out = read(SAMPLE_BYTES), lines_left_out(options.skip_lines)
-    comments = (b"#", (options.comment or "#").encode())
-    ended = not first
-    while not ended:
-        lines = enumerate(first.split(b"\n")[:-1], 1)
-        kept = (
-            text.strip(BLANKS) and not text.startswith(comments)
-            for line, text in lines
-            if not any(begin <= line <= end for begin, end in out)
-        )
-        if sum(map(bool, kept)) >= MIN_LINES or len(first) > texts.MAX_LINE_BYTES:
-            break
-        more = read(texts.CHUNK_BYTES)
-        first, ended = first + more, not more
-    return first, ended or len(first) < SAMPLE_BYTES
-
-
-def _behind(chunks: Iterator[bytes], n_lines: int) -> Iterator[bytes]:
-    """Yield chunks of lines without the first lines."""
-    for chunk in chunks:
-        while n_lines and chunk:
-            chunk = chunk[chunk.find(b"\n") + 1 :]
-            n_lines -= 1
-        if chunk:
-            yield chunk
 
 
 def split_arrow(table: Any, n_numbers: int) -> Rows:

@@ -16,6 +16,7 @@ CHUNK_BYTES = 1 << 22
 MAX_LINE_BYTES = 1 << 27
 MAX_CHARACTERS = 1 << 27  # of a line of text: a packed file may stand for any number
 STRAY_RETURN = re.compile(rb"\r(?!\n|\Z)")  # inside a line
+START_BYTES = 1 << 16  # of a text, by which its encoding is judged
 UTF8, FALLBACK = "utf-8", "cp1252"
 # Byte order marks; that of UTF-32 begins as the one of UTF-16 does, and comes first.
 MARKS = {
@@ -25,6 +26,7 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
+MARK = "\ufeff"  # a byte order mark, decoded
 PLAIN_CODECS = ("utf-8", "utf-8-sig", "ascii")  # whose bytes are those of UTF-8
 Read = Callable[[int], bytes]  # at most so many of the next bytes, none at the end
 
@@ -84,6 +86,12 @@ def encoding_of(start: bytes, name: str) -> tuple[str, str]:
     except UnicodeDecodeError:
         return FALLBACK, f"bytes that are not UTF-8 taken as {FALLBACK}"
     return UTF8, ""
+
+
+def encoding_in(path: Any) -> tuple[str, str]:
+    """Return the encoding of a file of text, and why it is no plain UTF-8."""
+    with opened(path) as file:
+        return encoding_of(file.read(START_BYTES), str(path))
 
 
 def decoded(read: Read, encoding: str, name: str) -> Read:
@@ -184,26 +192,30 @@ def _check(text: bytes, end: int, name: str) -> None:
         raise InputError(f"{name} holds zero bytes, needed are lines of text.")
 
 
-def text_lines(path: Any, newline: str | None = None) -> Iterator[str]:
-    """Yield the lines of a text in UTF-8, with their ends; none of them may be too long.
+def text_lines(path: Any, encoding: str | None = None) -> Iterator[str]:
+    """Yield the lines of a text, with their ends; none of them may be too long.
 
     Parameters
     ----------
     path : path
-    newline : str, optional
-        As `open` takes it: "" leaves the ends of lines inside of quoted fields as they are.
+    encoding : str, optional
+        By default what the beginning of the file tells.
     """
-    with opened(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline=newline)
+    encoding = encoding or encoding_in(path)[0]
+    with opened(path) as file, _naming_encoding(encoding, str(path)):
+        text = io.TextIOWrapper(file, encoding=encoding)
+        mark = MARK
         while line := text.readline(MAX_CHARACTERS + 1):
-            yield line if len(line) <= MAX_CHARACTERS else bounded(line, path)
+            yield bounded(line, path).removeprefix(mark)
+            mark = ""
 
 
-def whole_text(path: Any) -> str:
-    """Return a text in UTF-8, which must not be too long."""
-    with opened(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8-sig")
-        return bounded(text.read(MAX_CHARACTERS + 1), path)
+def whole_text(path: Any, encoding: str | None = None) -> str:
+    """Return a text, which must not be too long."""
+    encoding = encoding or encoding_in(path)[0]
+    with opened(path) as file, _naming_encoding(encoding, str(path)):
+        text = io.TextIOWrapper(file, encoding=encoding)
+        return bounded(text.read(MAX_CHARACTERS + 1), path).removeprefix(MARK)
 
 
 def bounded(text: str, path: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from atomstream.base.parameters import one_of
 from atomstream.io.columns import AUTO, NO, YES
+from atomstream.io.dates import DUPLICATES, ORDERS, REFUSE
 from atomstream.io.fields import BELOW
 from atomstream.io.inputs import CALLED
 from atomstream.io.options import RAISE, SKIP, TableOptions
@@ -23,8 +24,6 @@ class text_reading:  # noqa: N801 - a group of fields, mixed into settings
         r"Sign between the fields of a line; \t is a tab, a blank any number of blanks.",
         shown="the sign that the first lines have",
     )
-    decimal: str = option(".", "Decimal sign of numbers in text.", one_of(".", ","))
-    thousands: str | None = option(None, "Sign between groups of three digits.")
     comment: str | None = option(None, "Sign that begins a comment, up to the end of the line.")
     skip_lines: str | None = option(
         None, "Lines to leave out: 3 for the first three, or by their numbers, 2-2 or 1-3,61."
@@ -43,19 +42,17 @@ class text_reading:  # noqa: N801 - a group of fields, mixed into settings
 
 
 @dataclass(frozen=True)
-class table_reading(text_reading):  # noqa: N801 - a group of fields, mixed into settings
-    """The fields that say how a table of numbers is read."""
+class number_reading(text_reading):  # noqa: N801 - a group of fields, mixed into settings
+    """The fields that say how lines of text hold numbers."""
 
-    columns: tuple[str, ...] = option(
-        (),
-        "Columns to read: names, numbers from 1, ranges such as 3-7 or area-groove, or numeric for "
-        "all that hold numbers.",
-        shown="all",
-    )
-    drop: tuple[str, ...] = option((), "Columns to leave out, named as for --columns.")
-    index: str = option(
-        AUTO, "Column that names the rows and is not learned; no for none.", shown="unnamed ones"
-    )
+    decimal: str = option(".", "Decimal sign of numbers in text.", one_of(".", ","))
+    thousands: str | None = option(None, "Sign between groups of three digits.")
+
+
+@dataclass(frozen=True)
+class entry_reading(number_reading):  # noqa: N801 - a group of fields, mixed into settings
+    """The fields that say how chosen columns of a table are read."""
+
     na: tuple[str, ...] = option((), SENTINELS, whole=True)
     below_limit: str | None = option(
         None,
@@ -69,3 +66,46 @@ class table_reading(text_reading):  # noqa: N801 - a group of fields, mixed into
         "counted, and of series it is a row of missing entries.",
         one_of(RAISE, SKIP),
     )
+
+
+@dataclass(frozen=True)
+class table_reading(entry_reading):  # noqa: N801 - a group of fields, mixed into settings
+    """The fields that say how a table of numbers is read."""
+
+    columns: tuple[str, ...] = option(
+        (),
+        "Columns to read: names, numbers from 1, ranges such as 3-7 or area-groove, or numeric for "
+        "all that hold numbers.",
+        shown="all",
+    )
+    drop: tuple[str, ...] = option((), "Columns to leave out, named as for --columns.")
+    index: str = option(
+        AUTO, "Column that names the rows and is not learned; no for none.", shown="unnamed ones"
+    )
+
+
+@dataclass(frozen=True)
+class series_reading(table_reading):  # noqa: N801 - a group of fields, mixed into settings
+    """The fields that say how a table over time is read."""
+
+    time: str | None = option(
+        None,
+        "Column of the times, dates or whole numbers.",
+        shown="the first column, or one called date or time, if it holds dates",
+    )
+    dates: str = option(
+        AUTO,
+        "What comes first in dates such as 4/12/2020: day-first or month-first.",
+        one_of(*ORDERS),
+    )
+    regular: bool = option(
+        False, "Fill rows that are absent between evenly spaced times in as missing."
+    )
+    duplicates: str = option(
+        REFUSE, "What becomes of several rows of one time.", one_of(*DUPLICATES)
+    )
+
+    def reading(self) -> dict[str, Any]:
+        """Return the options of these fields."""
+        more = ("time", "dates", "regular", "duplicates")
+        return super().reading() | {name: getattr(self, name) for name in more}

@@ -6,7 +6,7 @@ from typing import Any
 from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series.head import HEADS
 from atomstream.estimators.series import SeriesDictionary
-from atomstream.runs.reading import table_reading
+from atomstream.runs.reading import series_reading
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.schedules import Constant
 
@@ -17,16 +17,11 @@ WEIGHT = (
 
 
 @dataclass(frozen=True)
-class SeriesSettings(checkpoints, table_reading, Settings):
+class SeriesSettings(checkpoints, series_reading, Settings):
     """Settings of a run on a table of series."""
 
     ONE_INPUT = "Series are learned from one file"
 
-    time: str | None = option(
-        None,
-        "Column of the times, dates or whole numbers.",
-        shown="the first column, if it holds dates",
-    )
     log: bool = option(False, "Learn logarithms of one plus the values.")
     scale: bool = option(
         False,
@@ -50,10 +45,6 @@ class SeriesSettings(checkpoints, table_reading, Settings):
                 f"init_rows is {self.init_rows}, needed is at least the window, {self.window}."
             )
         super().check()
-
-    def reading(self) -> dict[str, Any]:
-        """Return how the table is to be read."""
-        return super().reading() | {"time": self.time}
 
     def new_model(self, head: str | None = None) -> SeriesDictionary:
         """Return the model that will learn."""
