@@ -125,7 +125,9 @@ INDEX = {
         options={"index": "no"},
     ),
     "two levels": Layout(
-        table(",,a,b,c", rows=[[n, *r] for n, r in zip("ppqqrr", with_names("121212"), strict=True)]),
+        table(
+            ",,a,b,c", rows=[[n, *r] for n, r in zip("ppqqrr", with_names("121212"), strict=True)]
+        ),
         ABC,
         labels=[*"ppqqrr"],
         guessed=("header", "index"),
@@ -137,20 +139,18 @@ INDEX = {
 }
 COMMAS = [[field.replace(".", ",") for field in row] for row in ROWS]
 DELIMITER = {
-    "semicolons": Layout(
-        table("a;b;c", sign=";", rows=ROWS), ABC, guessed=("header", "delimiter")
-    ),
+    "semicolons": Layout(table("a;b;c", sign=";", rows=ROWS), ABC, guessed=("header", "delimiter")),
     "tabs": Layout(table("a\tb\tc", sign="\t"), ABC, guessed=("header", "delimiter")),
     "blanks, as np.savetxt writes": Layout(table(sign=" "), None, guessed=("delimiter",)),
     "blanks that align": Layout(
-        table("    a      b   c", rows=[[f"{field:>7}" for field in row] for row in ROWS], sign=" "),
+        table(
+            "    a      b   c", rows=[[f"{field:>7}" for field in row] for row in ROWS], sign=" "
+        ),
         ABC,
         guessed=("header", "delimiter"),
     ),
     "named by the first line": Layout(table("sep=;", "a;b;c", sign=";"), ABC),
-    "decimal commas": Layout(
-        table("a;b;c", rows=COMMAS, sign=";"), ABC, options={"decimal": ","}
-    ),
+    "decimal commas": Layout(table("a;b;c", rows=COMMAS, sign=";"), ABC, options={"decimal": ","}),
     "decimal commas, not told": Layout(
         table("a;b;c", rows=COMMAS, sign=";"), sentence=r"decimal commas.*--decimal ,"
     ),
@@ -257,7 +257,9 @@ LINES = {
     "units below the header": Layout(
         table("a,b,c", UNITS), sentence=r"[Ll]ine 2 of .*'m' in column 'a'.*--skip-lines 2-2"
     ),
-    "comments above": Layout(table("# logger 7", "# site 3", "a,b,c"), ABC, guessed=("skip_lines",)),
+    "comments above": Layout(
+        table("# logger 7", "# site 3", "a,b,c"), ABC, guessed=("skip_lines",)
+    ),
     "a header behind a comment sign": Layout(table("# a,b,c"), ABC, guessed=("header",)),
     "a second header": Layout(
         table("a,b,c", rows=[*ROWS[:3], ABC, *ROWS[3:]]),

@@ -21,7 +21,19 @@ numbers = st.floats(allow_nan=False).map(repr) | st.integers(-(10**20), 10**20).
 digits = st.from_regex(r"[+-]?[0-9]{1,25}\.?[0-9]{0,25}([eE][+-]?[0-9]{1,3})?", fullmatch=True)
 fields = st.one_of(numbers, digits, st.sampled_from(ODD))
 quoted = st.tuples(fields, st.booleans()).map(lambda pair: f'"{pair[0]}"' if pair[1] else pair[0])
-NAMES = ("n", " n ", '"a, b"', '"a ""b"""', 'a"b', '"a"b', "", "NA", '" n"', "caf\u00e9", '"two\nlines"')
+NAMES = (
+    "n",
+    " n ",
+    '"a, b"',
+    '"a ""b"""',
+    'a"b',
+    '"a"b',
+    "",
+    "NA",
+    '" n"',
+    "caf\u00e9",
+    '"two\nlines"',
+)
 
 
 def read_by(converter, path, options):

@@ -263,6 +263,7 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
         for sentence in run.warnings:  # those of the sessions before
             warn(sentence)
         run.on_warning = warn
+        run.on_guesses = _say_guesses
     with stopped_by_signals(run):
         try:
             unit = plural(run.task.unit)
@@ -278,6 +279,16 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
     return 0
 
 
+def _say_guesses(guesses: Mapping[str, Mapping[str, str]]) -> None:
+    """Write a line to standard error on what was guessed of inputs, those alike together."""
+    alike: dict[str, list[str]] = {}
+    for name, known in guesses.items():
+        alike.setdefault("; ".join(known.values()), []).append(name)
+    for sentence, names in alike.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        click.echo(f"{names[0]}{more}: {sentence}.", err=True)
+
+
 def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
     # A run that stopped before its first batch has no objective.
     learned = run.task.learned and run.history.objective
@@ -289,6 +300,7 @@ def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "objective": run.history.recent if learned else None,
         "position": list(run.task.position),
+        **({"guesses": run.task.guesses} if run.task.guesses else {}),
     }
 
 

@@ -106,9 +106,7 @@ def _places(
     )
 
 
-def _place(
-    known: dict[str, list[int]], names: list[str], column: str, source: str
-) -> int | None:
+def _place(known: dict[str, list[int]], names: list[str], column: str, source: str) -> int | None:
     """Return the place of the one column of this name or number; None where there is none."""
     places = known.get(column, [])
     if len(places) > 1:

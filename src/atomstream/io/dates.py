@@ -85,7 +85,7 @@ class DateError(ValueError):
         super().__init__(text)
         self.text, self.ambiguous = text, ambiguous
 
-    def explained(self, column: str, source: object) -> InputError:
+    def explained(self, column: str, source: object, *, numbers: bool = True) -> InputError:
         """Return the complaint about a column of a table."""
         said = f"Column {column!r:.80} of {source} holds {self.text!r:.60}, "
         if self.ambiguous:
@@ -93,7 +93,8 @@ class DateError(ValueError):
                 f"{said}and which number is the month is not clear; say --dates day-first or "
                 "month-first, or write dates such as 2020-04-12."
             )
-        return InputError(f"{said}needed are dates such as {EXAMPLES}, or whole numbers.")
+        more = ", or whole numbers" if numbers else ""
+        return InputError(f"{said}needed are dates such as {EXAMPLES}{more}.")
 
 
 def dates_of_texts(texts: Sequence[str], order: str = AUTO, *, local: bool = False) -> Dates:
@@ -129,7 +130,9 @@ def dates_of_texts(texts: Sequence[str], order: str = AUTO, *, local: bool = Fal
     clock, fine = _clock(pd, parts)
     unit = fine or unit
     found = np.full(len(given), np.datetime64("NaT"), f"M8[{unit}]")
-    moments = (days.astype("M8[ns]") + clock).astype(found.dtype) if fine else days.astype(found.dtype)
+    moments = (
+        (days.astype("M8[ns]") + clock).astype(found.dtype) if fine else days.astype(found.dtype)
+    )
     zones = parts["zone"].where(parts["zone"].notna(), "")
     if not zones.any():
         found[filled] = moments
@@ -186,9 +189,7 @@ def _days(pd: Any, texts: Any, order: str) -> tuple[NDArray, str, str]:
     return days, next((unit for unit in "DMY" if unit in units), "D"), guess
 
 
-def _by_format(
-    pd: Any, texts: Any, formats: Sequence[str], order: str
-) -> tuple[NDArray, str, str]:
+def _by_format(pd: Any, texts: Any, formats: Sequence[str], order: str) -> tuple[NDArray, str, str]:
     """Return dates of one form, their format, and what was guessed."""
     if len(formats) == 2 and order != AUTO:
         first = "%d" if order == DAY_FIRST else "%m"

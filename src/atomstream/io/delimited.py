@@ -1,7 +1,6 @@
 """Tables of text: fields with a sign between them, converted by Arrow or pandas."""
 
 import io
-import logging
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,11 @@ import numpy as np
 
 from atomstream.base import counted, library
 from atomstream.exceptions import MissingLibraryError
-from atomstream.io import InputOptions, need, texts
+from atomstream.io import InputOptions, log_guesses, need, texts
 from atomstream.io.head import SIGNS, Head
 from atomstream.io.options import OF_TEXT
 from atomstream.io.records import BLANKS, NEWLINE, QUOTE, Part
 from atomstream.io.table import BYTES_PER_COLUMN, Rows, TextTable, objects, split_arrow
-
-log = logging.getLogger(__name__)
 
 
 class DelimitedTable(TextTable):
@@ -68,8 +65,7 @@ class DelimitedTable(TextTable):
         self._options = self._arrow_options()
         if not (options.skips or self.live):
             self._check(first)
-        if self.guesses:
-            log.info("%s: %s.", self.name, "; ".join(why for _, why in self.guesses.values()))
+        log_guesses(self.name, self.guesses)
 
     def _check_width(self, width: int) -> None:
         need(BYTES_PER_COLUMN * width, f"{self.name}, with {counted(width, 'column')},")

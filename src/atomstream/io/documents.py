@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from atomstream.base import counted
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import texts
-from atomstream.io.columns import NO, chosen
+from atomstream.io.columns import AUTO, NO, chosen
 from atomstream.io.dates import DateError, dates_of_texts
 from atomstream.io.head import Head
 from atomstream.io.inputs import check_used
 from atomstream.io.options import OF_TEXT, TableOptions
-from atomstream.io.source import Input, existing, reading
+from atomstream.io.source import Input, existing, log_guesses, reading
 from atomstream.io.text_file import TextFile
 from atomstream.io.texts import bounded, whole_text
 
@@ -179,6 +179,7 @@ class DocumentFile(Input):
         """What the beginning of a table tells: the column of the text need not be of numbers."""
         how = replace(self._options.table, index=NO)
         head, _ = self._text.head(self._text.beginning(how), how)
+        log_guesses(self.name, self.guesses)
         return head
 
     def _cells(self) -> Iterator[tuple[int, list[str]]]:
@@ -255,8 +256,10 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def dates_of(files: Sequence[DocumentFile], column: str) -> NDArray:
+def dates_of(files: Sequence[DocumentFile], column: str, order: str = AUTO) -> NDArray:
     """Return when each document was written, datetime64[s]; NaT where that is not said.
+
+    ``order`` is as in `dates_of_texts`; dates with a zone count as local times.
 
     Raises
     ------
@@ -268,11 +271,13 @@ def dates_of(files: Sequence[DocumentFile], column: str) -> NDArray:
         place = file.row_names.index(column)
         entries = [(entry.place, entry.labels[place].strip()) for entry in file.entries()]
         try:
-            dates = dates_of_texts([text for _, text in entries], local=True).labels
+            dates = dates_of_texts([text for _, text in entries], order, local=True)
         except DateError as error:
             where = next((place for place, text in entries if text == error.text), "")
-            raise error.explained(column, f"{file.name}, {where}") from None
-        found.append(dates.astype("datetime64[s]"))
+            raise error.explained(column, f"{file.name}, {where}", numbers=False) from None
+        if dates.guess:
+            file.guesses["dates"] = (order, dates.guess)
+        found.append(dates.labels.astype("datetime64[s]"))
     return np.concatenate(found)
 
 

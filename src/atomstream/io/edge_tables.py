@@ -24,7 +24,9 @@ ENDS = (("source", "target"), ("tail", "head"), ("from", "to"), ("node1", "node2
 WEIGHT = "weight"
 NO_NODE = (None, "")
 AS_USUAL = TableOptions()
-OF_NEIGHBOURS = "# GMT "  # how the second line begins that networkx writes above lists of neighbours
+OF_NEIGHBOURS = (
+    "# GMT "  # how the second line begins that networkx writes above lists of neighbours
+)
 
 
 @dataclass(frozen=True)

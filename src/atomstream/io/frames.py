@@ -41,7 +41,9 @@ class FrameColumns:
     def first_rows(self) -> list[list[str]]:
         """Return the first rows as texts; a number is none of a date."""
         few = FrameColumns(self.frame.iloc[:ROWS_JUDGED], self.names, None)
-        columns = [["" if it is None else str(it) for it in few.column(i)] for i in range(len(self.names))]
+        columns = [
+            ["" if it is None else str(it) for it in few.column(i)] for i in range(len(self.names))
+        ]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def texts(self, form: NumberFormat) -> dict[int, str]:

@@ -159,6 +159,8 @@ def head_of(
     # Blank lines below a header of one column are its first rows.
     if width == 1:
         n_lines = first.line - 1 + header * (1 + sum(f.count("\n") for f in first.fields))
+        if b"" in map(bytes.strip, lines[n_lines : kept[-1].line if kept else 0]):
+            guesses["blank lines"] = ("missing", "blank lines taken as missing entries")
     if options.index not in (AUTO, NO, UNNAMED_COLUMNS):
         index = tuple(chosen(names, (options.index,), name))
     head = Head(encoding, dialect, n_lines, names, header, index, empty)
@@ -231,9 +233,7 @@ def _unquoted(lines: Sequence[bytes]) -> list[str]:
     return [*texts, *([held] if held else [])]
 
 
-def _delimiter(
-    top: _Top, form: NumberFormat, expected: str, name: str, guesses: Guesses
-) -> str:
+def _delimiter(top: _Top, form: NumberFormat, expected: str, name: str, guesses: Guesses) -> str:
     """Return the sign that the first line has most often outside of quotes."""
     first = next((text for text in top.texts if any(sign in text for sign in SIGNS)), "")
     others = max(SIGNS[1:], key=first.count)

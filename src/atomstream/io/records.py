@@ -175,9 +175,7 @@ class Part:
                 following = odd[number + 1] if number + 1 < len(odd) else None
                 if following is None:
                     yield first, len(lines) - 1, True
-                elif self.dialect.is_one(
-                    self._parted(b"\n".join(lines[first : following + 1]))
-                ):
+                elif self.dialect.is_one(self._parted(b"\n".join(lines[first : following + 1]))):
                     yield first, following, False
                     number += 1
             number += 1

@@ -226,7 +226,9 @@ def _of_frame(frame: Any, time: str | None, order: str, options: InputOptions) -
     if frame.index is not None and time is None:
         index = frame.index
     naming = _TimeColumn(time=time)
-    places = [] if index is not None else naming.places(frame.names, where, frame.first_rows(), False)
+    places = (
+        [] if index is not None else naming.places(frame.names, where, frame.first_rows(), False)
+    )
     aside = {*places, *(chosen(frame.names, options.drop, where) if options.drop else [])}
     wanted = chosen(frame.names, options.columns, where, frame.texts(options.numbers))
     values = frame.numbers([place for place in wanted if place not in aside], options.numbers)
@@ -292,7 +294,9 @@ def _arranged(table: SeriesTable, regular: bool, duplicates: str) -> SeriesTable
     values = np.full((len(grid), table.values.shape[1]), np.nan)
     values[np.searchsorted(grid, table.labels)] = table.values
     said = f"{counted(len(grid) - len(table.values), 'absent row')} filled in as missing"
-    guesses = dict(table.guesses) | ({"rows": ("filled in", said)} if len(grid) > len(steps) + 1 else {})
+    guesses = dict(table.guesses) | (
+        {"rows": ("filled in", said)} if len(grid) > len(steps) + 1 else {}
+    )
     return replace(table, values=values, labels=grid, guesses=guesses)
 
 

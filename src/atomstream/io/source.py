@@ -1,6 +1,7 @@
 """The interface of inputs: blocks of rows, a fingerprint, and how much memory reading may take."""
 
 import hashlib
+import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import Matrix, memory_there
 from atomstream.exceptions import InputError, NetworkWarning
+
+log = logging.getLogger(__name__)
 
 BLOCK_BYTES = 1 << 22  # size of a block of rows: large enough for speed, small against memory
 WHOLE = 1 << 26  # the digest of files up to this size reads all of them, else 64 places
@@ -224,6 +227,12 @@ def naming_source(source: object) -> Iterator[None]:
         raise
     except ValueError as error:
         raise InputError(f"{source}: {error}") from None
+
+
+def log_guesses(name: str, guesses: Mapping[str, tuple[Any, str]]) -> None:
+    """Write one record of what was guessed of an input."""
+    if guesses:
+        log.info("%s: %s.", name, "; ".join(why for _, why in guesses.values()))
 
 
 def divide_alike(sources: Sequence[Source], deviation: NDArray | None) -> None:

@@ -15,7 +15,9 @@ from atomstream.io.records import BLANKS, Dialect, Part, lines_left_out, parts_o
 
 SAMPLE_BYTES = 1 << 16  # that are read to detect the head of a table and its columns of text
 MIN_LINES = 2  # of a table, by which it is judged: of names, and of numbers
-EXPECTED = dict.fromkeys((".tsv", ".tsv.gz", ".txt", ".txt.gz"), "\t")  # delimiters by the ending of a name; else a comma
+EXPECTED = dict.fromkeys(
+    (".tsv", ".tsv.gz", ".txt", ".txt.gz"), "\t"
+)  # delimiters by the ending of a name; else a comma
 
 
 class TextFile:

@@ -227,7 +227,9 @@ def read(
     here, there = _places(first, kept), _places(second, kept)
     table = values[:, here], second.values[:, there], kept, dates
     of_total = None if total is None else values[:, names.index(total)]
-    row, columns, *_ = _columns(limits, _without_times(reading)) if limits is not None else (np.zeros((1, 0)), [])
+    row, columns, *_ = (
+        _columns(limits, _without_times(reading)) if limits is not None else (np.zeros((1, 0)), [])
+    )
     by_name = dict(zip(columns, row[0], strict=True))
     lowest = [by_name.get(name, 0.0) for name in kept]
     return SpeciesTable(*table, total=of_total, limits=lowest, kinds=kinds, source=source)

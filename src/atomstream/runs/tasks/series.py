@@ -66,6 +66,12 @@ class _SeriesTask(Task):
             self.values = step.fit(self.values[: self.n_first]).transform(self.values)
 
     @property
+    def guesses(self) -> dict[str, dict[str, str]]:
+        """What was guessed of options, and why: by the names of inputs."""
+        found = {option: why for option, (_, why) in self.table.guesses.items()}
+        return {self.table.path: found} if found else {}
+
+    @property
     @abstractmethod
     def n_first(self) -> int:
         """Number of first rows that scaling may use; never rows to be forecast."""

@@ -101,7 +101,11 @@ class SourcesTask(Task):
     def known(self) -> tuple[NDArray, float] | None:
         """The profiles that are known, and how far they may move."""
         name = self.settings.anchors
-        return None if name is None else (by_species(name, self.table, **self.settings.reading()), self.settings.a_value)
+        return (
+            None
+            if name is None
+            else (by_species(name, self.table, **self.settings.reading()), self.settings.a_value)
+        )
 
     @property
     def n_fits(self) -> int:

@@ -17,6 +17,8 @@ from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io import existing, naming_source, whole_text, write_table
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
+from atomstream.io.columns import AUTO
+from atomstream.io.dates import ORDERS
 from atomstream.io.options import RAISE, SKIP, TableOptions
 from atomstream.looks.text import BEST, OVER_TIME
 from atomstream.runs.reading import text_reading
@@ -52,6 +54,12 @@ class TextSettings(checkpoints, text_reading, Settings):
         "time.",
         free=True,
     )
+    dates: str = option(
+        AUTO,
+        "What comes first in dates such as 4/12/2020: day-first or month-first.",
+        one_of(*ORDERS),
+        free=True,
+    )
     freq: str | None = option(
         None,
         "Spans of topics over time: day, week, month or year.",
@@ -64,7 +72,9 @@ class TextSettings(checkpoints, text_reading, Settings):
         "Learn documents in mixed order. Without it they come by --date, or as they stand, and "
         "births and deaths of topics have dates.",
     )
-    na: tuple[str, ...] = option((), "Text that stands for no document; may be repeated.", whole=True)
+    na: tuple[str, ...] = option(
+        (), "Text that stands for no document; may be repeated.", whole=True
+    )
     on_bad_line: str = option(
         RAISE,
         "raise: an empty document ends the run; skip: it is left out and counted.",
@@ -156,7 +166,7 @@ class TextTask(Task):
     @cached_property
     def dates(self) -> NDArray:
         """When each document was written; NaT where that is not said."""
-        dates = dates_of(self.sources, self.settings.date)
+        dates = dates_of(self.sources, self.settings.date, self.settings.dates)
         # Some without a date are left out; none at all is a wrong name of a column.
         if np.isnat(dates).all():
             name, column = self.sources[0].name, self.settings.date
