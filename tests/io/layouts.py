@@ -28,7 +28,7 @@ class Layout(NamedTuple):
     names: Any = None  # of the columns that are learned; None where the file has none
     rows: Any = X
     labels: Any = None  # what the rows are called
-    options: Any = {}
+    options: Any = {}  # noqa: RUF012 - read only
     guessed: Any = ()  # options that were guessed and are to be told
     sentence: str = ""  # a pattern, where the file is refused
     ending: str = ".csv"

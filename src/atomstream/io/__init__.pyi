@@ -50,8 +50,8 @@ from .source import Input as Input
 from .source import InputFile as InputFile
 from .source import allowed as allowed
 from .source import existing as existing
-from .source import naming_source as naming_source
 from .source import log_guesses as log_guesses
+from .source import naming_source as naming_source
 from .source import need as need
 from .source import numbered as numbered
 from .source import reading as reading

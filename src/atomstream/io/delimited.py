@@ -39,27 +39,20 @@ class DelimitedTable(TextTable):
 
     def __init__(self, path: Path | None, options: InputOptions) -> None:
         super().__init__(path, options)
-        first, sample = b"", None
-        if options.head is None:
-            first = self._text.beginning(options)
-            line = first[: first.find(b"\n") + 1]
-            self._check_width(1 + max(line.count(sign.encode()) for sign in SIGNS))
+        # A shard has some rows of a file of which all is known; else its beginning tells.
+        first = b"" if options.head is not None else self._text.beginning(options)
+        line = first[: first.find(b"\n") + 1]
+        self._check_width(1 + max(line.count(sign.encode()) for sign in SIGNS))
+        self.head, texts_of, rows = options.head, dict[int, str](), list[list[str]]()
+        if first:
             self.head, sample = self._text.head(first, options)
-            self._n_lines = self.head.n_lines
-        else:  # of the whole file; here are some of its rows
-            self.head: Head = options.head
-            self._text.encoding = self.head.encoding
-        head = self.head
+            self._n_lines, texts_of = self.head.n_lines, sample.texts()
+            rows = [row.fields for row in sample.rows]
+        head: Head = self.head
         self._check_width(len(head.names))
-        self._dialect = head.dialect
+        self._text.encoding, self._dialect = head.encoding, head.dialect
         self._empty = () if head.empty is None else (head.empty,)
-        self._choose(
-            head.names,
-            options,
-            {} if sample is None else sample.texts(),
-            head.index,
-            [] if sample is None else [row.fields for row in sample.rows],
-        )
+        self._choose(head.names, options, texts_of, head.index, rows)
         if not head.header:
             self.names = None
         self._options = self._arrow_options()

@@ -1,4 +1,4 @@
-"""What the beginning of a table of text tells: its delimiter, names, index, and kinds of columns."""
+"""What the beginning of a table of text tells: delimiter, names, index, kinds of columns."""
 
 import re
 from collections import Counter
@@ -94,8 +94,10 @@ class Sample:
         return [row.fields[place] for row in self.rows if len(row.fields) == self.width]
 
     def names_rows(self) -> bool:
-        """Return whether lines have one field more than the first one with reason: a name in front
-        that differs from row to row, or nothing behind the last delimiter.
+        """Return whether lines have a field more than the first one with reason.
+
+        They have a name in front that differs from row to row, or nothing behind the last
+        delimiter.
         """
         first, last = self.column(0), self.column(self.width - 1)
         return not any(map(str.strip, last)) or (

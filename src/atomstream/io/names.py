@@ -51,7 +51,7 @@ def are_names(first: Sequence[str], below: Below, form: NumberFormat, *, short: 
         return False
     if (texts & ~_mostly(~below.numbers & ~below.empty, below.empty)[places]).any():
         return False
-    kept = np.flatnonzero(numbers)
+    kept = np.flatnonzero(numbers).tolist()
     named = bool(short and shift) or bool(len(aside))
     return _are_numeric_names([first[i] for i in kept], below, places[kept], form, named)
 

@@ -35,11 +35,11 @@ class ParquetTable(Table):
         kinds = enumerate(schema.types)
         texts = {i: str(kind) for i, kind in kinds if not any(is_(kind) for is_ in numeric)}
         self._choose(schema.names, options, texts, index)
-        twice = [name for name in (*self.names, *self.row_names) if schema.names.count(name) > 1]
+        twice = [name for name in (*self.columns, *self.row_names) if schema.names.count(name) > 1]
         if twice:  # columns of such files are read by their names
             raise InputError(
-                f"{path} has two columns with the name {twice[0]!r:.80}; leave both out with --drop "
-                "and their numbers, or rename one."
+                f"{path} has two columns with the name {twice[0]!r:.80}; rename one, or leave both "
+                "out by their numbers with --drop."
             )
         self.n_rows = sum(self.group_rows)
         # A row group is decoded as a whole, beside what it is decoded from.

@@ -279,7 +279,7 @@ def _order_of(guess: str) -> str:
 
 def _arranged(table: SeriesTable, regular: bool, duplicates: str) -> SeriesTable:
     """Return a table with one row of each time, and without gaps, where that is asked for."""
-    if table.time == "row" or table.labels.dtype.kind == "M" and np.isnat(table.labels).any():
+    if table.time == "row" or (table.labels.dtype.kind == "M" and np.isnat(table.labels).any()):
         return table
     if duplicates != REFUSE:
         table = _merged(table, duplicates)
@@ -352,7 +352,7 @@ def _with_times(times: Sequence[Any], values: NDArray) -> list[int]:
     return [
         i
         for i, text in enumerate(times)
-        if not nothing[i] or str(text).strip() and _is_a_time(str(text).strip())
+        if not nothing[i] or (str(text).strip() and _is_a_time(str(text).strip()))
     ]
 
 

@@ -178,7 +178,7 @@ class Source(Input, ABC):
     waiting: bool = True
     has_columns: bool = False
     uses: Set[str] = frozenset()
-    guesses: Mapping[str, tuple[Any, str]] = {}  # noqa: RUF012 - read only
+    guesses: Mapping[str, tuple[Any, str]] = {}
     shape: tuple[int, ...] | None = None
     flattened: tuple[int, ...] | None = None
     mapped: int = 0

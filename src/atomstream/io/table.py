@@ -32,6 +32,7 @@ class Table(Source):
         Names of the columns of numbers; where the file has no names, their numbers from 1.
     """
 
+    columns: list[str]
     has_columns = True
     uses = frozenset({"columns", "drop", "index", "missing"})
     _empty: Sequence[int] = ()  # places of columns that must be empty

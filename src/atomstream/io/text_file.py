@@ -4,7 +4,6 @@ import codecs
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from atomstream.exceptions import InputError

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from atomstream.base import check_count, checked_numbers, library
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
-from atomstream.io.hdf5 import opened
 from atomstream.io.columns import chosen, dropped
-from atomstream.io.texts import text_lines
+from atomstream.io.hdf5 import opened
 from atomstream.io.source import Block, Source, existing, files_of, need, numbered, reading
+from atomstream.io.texts import text_lines
 
 BLOCK_CELLS = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base import counted
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.levels import rms
-from atomstream.io.time_index import Times
 from atomstream.estimators.forecast_choice import (
     Baselines,
     baselines,
@@ -23,6 +22,7 @@ from atomstream.estimators.forecast_choice import (
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import read_series
+from atomstream.io.time_index import Times
 from atomstream.looks.samples import samples_of_windows
 from atomstream.runs.task import Pace, Task, pace_set
 from atomstream.runs.tasks._series_settings import ForecastSettings, ImputeSettings

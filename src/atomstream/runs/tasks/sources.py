@@ -91,9 +91,9 @@ class SourcesTask(Task):
         """The concentrations and their uncertainties."""
         asked = self.settings
         kinds = dict.fromkeys(asked.strong, "strong") | dict.fromkeys(asked.weak, "weak")
-        known = {name: getattr(asked, name) for name in ("total", "limits")}
+        known: dict[str, Any] = {name: getattr(asked, name) for name in ("total", "limits")}
         tables = asked.inputs[0], asked.uncertainty
-        table = sources.read(*tables, kinds=kinds, **known, **asked.reading())
+        table = sources.read(*tables, kinds=kinds, **known | asked.reading())
         age = asked.half_life
         return table if age is None else table.with_half_life(np.timedelta64(round(age), "s"))
 

@@ -13,8 +13,8 @@ from atomstream.base.parameters import number, whole
 from atomstream.domains.walks import Grid, trips
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
-from atomstream.runs.reading import entry_reading
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
+from atomstream.runs.reading import entry_reading
 from atomstream.watch.diagnostics import lumpability_of
 
 Transitions = tuple[NDArray, NDArray]
