@@ -20,12 +20,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream.exceptions import InputError, MissingLibraryError
 from atomstream.io import delimited, source, texts
 from atomstream.io import feed as feed_module
-from atomstream.io.columns import Naming
 from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
+from atomstream.io.input_options import InputOptions, Naming
 from atomstream.io.inputs import ENDINGS, KINDS, open_inputs
-from atomstream.io.options import InputOptions
 from atomstream.io.source import Source, numbered
 from atomstream.streams import patches
 

@@ -18,7 +18,7 @@ from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
 from .machine import check_memory, memory_there, most_threads, over_rows, share_out, threads
-from .matrices import Matrix, Samples, checked_numbers, dense, of_sum_one, stacked, unit
+from .matrices import Matrix, Samples, checked_numbers, dense, of_sum_one, or_wider, stacked, unit
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "most_threads",
     "moved",
     "of_sum_one",
+    "or_wider",
     "over_rows",
     "plural",
     "printable",

@@ -13,6 +13,7 @@ from atomstream.base import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
+from atomstream.io.source import guesses_of
 from atomstream.runs import TASKS, Outcome, Run, RunFolder, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import (
@@ -300,7 +301,7 @@ def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "objective": run.history.recent if learned else None,
         "position": list(run.task.position),
-        **({"guesses": run.task.guesses} if run.task.guesses else {}),
+        **({"guesses": guesses} if (guesses := guesses_of(run.task.sources)) else {}),
     }
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from atomstream.base import check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
 from atomstream.io import Pictures, Place, Storage, Window, digest, found, place_of, version_of
+from atomstream.io.input_options import InputOptions
 from atomstream.io.inputs import ENDINGS, check_axes, reader_of, rows_of
-from atomstream.io.options import InputOptions
 from atomstream.io.source import Source, reading
 
 LINES = (".csv", ".tsv", ".jsonl")

@@ -1,7 +1,6 @@
 """What there is to read and write with; the names in ``__all__`` are public."""
 
 from .arrays import read_matrix_market as read_matrix_market
-from .columns import Naming as Naming
 from .delimited import DelimitedTable as DelimitedTable
 from .documents import DocumentFile as DocumentFile
 from .documents import DocumentOptions as DocumentOptions
@@ -32,13 +31,14 @@ from .images import Pictures as Pictures
 from .images import is_color as is_color
 from .images import load_image as load_image
 from .images import not_kept as not_kept
+from .input_options import InputOptions
+from .input_options import Naming as Naming
+from .input_options import TableOptions as TableOptions
 from .inputs import STANDARD_INPUT as STANDARD_INPUT
 from .inputs import axes_of as axes_of
 from .inputs import check_axes as check_axes
 from .inputs import images_in, open_inputs, register_reader
 from .inputs import reader_of as reader_of
-from .options import InputOptions
-from .options import TableOptions as TableOptions
 from .outputs import Labels as Labels
 from .outputs import check_out as check_out
 from .outputs import image_format as image_format

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import checked_numbers, library
 from atomstream.exceptions import InputError
-from atomstream.io import source, texts
-from atomstream.io.options import InputOptions
+from atomstream.io import source
+from atomstream.io.input_options import InputOptions
 
 MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
@@ -177,6 +177,8 @@ def read_matrix_market(path: Path) -> Any:
     from scipy.io import mmread
 
     last, size = b"\n", 0
+    from atomstream.io import texts  # here: other arrays are no text
+
     with texts.opened(path) as file:
         while chunk := file.read(CHUNK):
             last, size = chunk[-1:], size + len(chunk)

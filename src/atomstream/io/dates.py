@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.columns import AUTO
+from atomstream.io.input_options import AUTO, DAY_FIRST
 
-DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
-ORDERS = (AUTO, DAY_FIRST, MONTH_FIRST)
-REFUSE = "refuse"
-DUPLICATES = (REFUSE, "mean", "sum", "first", "last")  # what becomes of rows of one time
 EXAMPLES = "2020-04, 2020-04-12 or 2020-04-12 18:00"
 MAX_WHOLE = 2.0**53  # whole numbers of floats are exact below
 

@@ -10,10 +10,10 @@ import numpy as np
 from atomstream.base import counted, library
 from atomstream.exceptions import MissingLibraryError
 from atomstream.io import InputOptions, log_guesses, need, texts
-from atomstream.io.head import SIGNS, Head
-from atomstream.io.options import OF_TEXT
-from atomstream.io.records import BLANKS, NEWLINE, QUOTE, Part
+from atomstream.io.input_options import OF_TEXT
+from atomstream.io.records import BLANKS, NEWLINE, QUOTE, LineChunk
 from atomstream.io.table import BYTES_PER_COLUMN, Rows, TextTable, objects, split_arrow
+from atomstream.io.table_head import SIGNS, Head
 
 
 class DelimitedTable(TextTable):
@@ -66,13 +66,13 @@ class DelimitedTable(TextTable):
     def _check(self, first: bytes) -> None:
         """Refuse the first of the first lines that cannot be read, before anything is learned."""
         for chunk in _behind_lines(first, self._n_lines):
-            part = Part(chunk, self._n_lines + 1, self._dialect)
-            part = Part(chunk[: part.whole()], self._n_lines + 1, self._dialect)
+            part = LineChunk(chunk, self._n_lines + 1, self._dialect)
+            part = LineChunk(chunk[: part.whole()], self._n_lines + 1, self._dialect)
             if part.raw:
                 for _ in self._rows(part, 0):
                     pass
 
-    def _converted(self, part: Part) -> Rows | None:
+    def _converted(self, part: LineChunk) -> Rows | None:
         """Return the rows of a part as Arrow or pandas reads them; None where neither can."""
         if not self._form.is_plain:
             return None
@@ -103,7 +103,7 @@ class DelimitedTable(TextTable):
             ),
         )
 
-    def _by_arrow(self, part: Part) -> Rows | None:
+    def _by_arrow(self, part: LineChunk) -> Rows | None:
         """Return the rows of a part as Arrow reads them; None where it cannot."""
         pa, pc = library("pyarrow", "Tables"), library("pyarrow.csv", "Tables")
         text, sign = part.text, self._dialect.sign
@@ -125,7 +125,7 @@ class DelimitedTable(TextTable):
         n_used = len(self._numbers) + len(self._labels)
         return split_arrow(table.select(range(n_used)), self.n_features)
 
-    def _by_pandas(self, part: Part) -> Rows | None:
+    def _by_pandas(self, part: LineChunk) -> Rows | None:
         """Return the rows of a part as pandas reads them; None where it cannot."""
         import pandas as pd  # loaded where a table is read
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from atomstream.base import counted
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import texts
-from atomstream.io.columns import AUTO, NO, chosen
+from atomstream.io.column_names import chosen
 from atomstream.io.dates import DateError, dates_of_texts
-from atomstream.io.head import Head
+from atomstream.io.input_options import AUTO, NO, OF_TEXT, TableOptions
 from atomstream.io.inputs import check_used
-from atomstream.io.options import OF_TEXT, TableOptions
 from atomstream.io.source import Input, existing, log_guesses, reading
+from atomstream.io.table_head import Guesses, Head
 from atomstream.io.text_file import TextFile
 from atomstream.io.texts import bounded, whole_text
 
@@ -113,7 +113,7 @@ class DocumentFile(Input):
         check_used(options.table, frozenset(used), str(path))
         self.n_skipped = 0  # in the last reading
         self._text = TextFile(self.path, self.name)
-        self.guesses = self._text.guesses
+        self.guesses: Guesses = self._text.guesses
 
     @property
     def row_names(self) -> list[str]:

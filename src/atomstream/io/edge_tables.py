@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atomstream.exceptions import InputError, NetworkWarning
-from atomstream.io.columns import AUTO, YES
-from atomstream.io.fields import DECIMAL_COMMA, NOTHING, PLAIN, SAY_COMMA, NumberFormat
-from atomstream.io.options import TableOptions
-from atomstream.io.records import lines_left_out
+from atomstream.io.input_options import AUTO, YES, TableOptions, is_among, lines_left_out
+from atomstream.io.number_format import DECIMAL_COMMA, NOTHING, PLAIN, SAY_COMMA, NumberFormat
 from atomstream.io.texts import text_lines
 
 Edges = tuple[Sequence[Any], Sequence[Any], Sequence[float | None]]  # tails, heads, weights
@@ -261,7 +259,7 @@ def _lines(path: Path, table: TableOptions) -> Iterator[_Line]:
         text = line.strip()
         if line.startswith(OF_NEIGHBOURS):
             raise InputError(neighbours(path))
-        if not text or text.startswith(comments) or any(a <= number <= b for a, b in out):
+        if not text or text.startswith(comments) or is_among(number, out):
             continue
         if table.comment is not None:
             text = text.partition(table.comment)[0].rstrip()

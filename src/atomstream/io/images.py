@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io.options import InputOptions
+from atomstream.io.input_options import InputOptions
 from atomstream.io.source import Block, Source, need, reading
 from atomstream.streams import patch_view, take
 

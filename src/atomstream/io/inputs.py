@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from atomstream.exceptions import InputError
-from atomstream.io.options import OF_TEXT, InputOptions, TableOptions
+from atomstream.io.input_options import OF_TEXT, InputOptions, TableOptions
 from atomstream.io.source import Source, existing, reading
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array

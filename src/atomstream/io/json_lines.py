@@ -6,7 +6,8 @@ from typing import Any
 
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions
-from atomstream.io.columns import AUTO, NO, chosen
+from atomstream.io.column_names import chosen
+from atomstream.io.input_options import AUTO, NO
 from atomstream.io.table import TextTable
 
 

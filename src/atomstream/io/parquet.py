@@ -10,7 +10,8 @@ import numpy as np
 from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import Block, InputOptions, need, numbered, texts
-from atomstream.io.columns import AUTO, NO, chosen
+from atomstream.io.column_names import chosen
+from atomstream.io.input_options import AUTO, NO
 from atomstream.io.table import BYTES_PER_COLUMN, Table, split_arrow
 
 BYTES_PER_NAME = 64  # that the name of a row takes as an object

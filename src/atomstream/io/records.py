@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.exceptions import InputError
+from atomstream.io.input_options import Range, is_among
 
 MAX_RECORD_BYTES = 1 << 20  # of a quoted field that goes on over the ends of lines
 BLANKS = b" \r\n"  # what a line without fields holds
@@ -19,7 +19,6 @@ NEWLINE, QUOTE = 10, 34
 RUN_OF_BLANKS = re.compile(rb"[ \t]+")
 QUOTED_OR_BLANKS = re.compile(rb'("[^"]*")|[ \t]+')
 OUTER_TABS = re.compile(rb"(?m)^\t|\t(?=\r?$)")
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Dialect:
 
     @property
     def sign(self) -> str:
-        """The delimiter within the text of a `Part`."""
+        """The delimiter within the text of a `LineChunk`."""
         return "\t" if self.delimiter == " " else self.delimiter
 
     def fields(self, record: bytes) -> list[str]:
@@ -81,7 +80,7 @@ class Dialect:
 
 
 @dataclass
-class Part:
+class LineChunk:
     """Lines of a file that hold whole records.
 
     Parameters
@@ -139,12 +138,21 @@ class Part:
         """Yield the records with the numbers of their first lines, without their last ends."""
         dialect = self.dialect
         for line, record in self._joined():
-            if any(begin <= line <= end for begin, end in dialect.left_out):
+            if dialect.left_out and is_among(line, dialect.left_out):
                 continue
             kept = self._without_comment(record)
             parted = b"" if kept is None else self._parted(kept)
             if kept is not None and (dialect.width == 1 or parted.strip(BLANKS)):
                 yield line, parted
+
+    def parsed(self) -> list[tuple[int, list[str]]]:
+        """Return the fields of records with the numbers of their first lines."""
+        if not self.is_simple:
+            return [(line, self.dialect.fields(record)) for line, record in self.records()]
+        # Without a call for each line: a beginning of a table has thousands of them.
+        lines, sign = self.text.decode("utf-8", "surrogateescape").split("\n"), self.dialect.sign
+        read = [next(csv.reader([t], delimiter=sign, skipinitialspace=True), []) for t in lines]
+        return [(line, fields) for line, fields in enumerate(read, self.line) if fields]
 
     def spans(self) -> Iterator[tuple[int, int]]:
         """Yield where records begin and end among the bytes of the lines."""
@@ -220,7 +228,7 @@ class Part:
         return OUTER_TABS.sub(b"", text)
 
 
-def parts_of(chunks: Iterable[bytes], dialect: Dialect, line: int = 1) -> Iterator[Part]:
+def whole_records(chunks: Iterable[bytes], dialect: Dialect, line: int = 1) -> Iterator[LineChunk]:
     """Yield parts of whole records from chunks of whole lines.
 
     Parameters
@@ -232,45 +240,21 @@ def parts_of(chunks: Iterable[bytes], dialect: Dialect, line: int = 1) -> Iterat
     """
     held = b""
     for chunk in chunks:
-        part = Part(held + chunk if held else chunk, line, dialect)
+        part = LineChunk(held + chunk if held else chunk, line, dialect)
         end = part.whole()
         if end < len(part.raw):
             held = part.raw[end:]
-            part = Part(part.raw[:end], line, dialect)
+            part = LineChunk(part.raw[:end], line, dialect)
         else:
             held = b""
         line += part.n_lines
         if part.raw:
             yield part
     if rest := held[: _filled(held)] if dialect.width == 1 else held:
-        yield Part(rest, line, dialect)
+        yield LineChunk(rest, line, dialect)
 
 
 def _filled(text: bytes) -> int:
     """Return where the last line ends that is not blank: at the end of a file these are no rows."""
     n_filled = len(text.rstrip(BLANKS))
     return text.find(b"\n", n_filled) + 1 if n_filled else 0
-
-
-def lines_left_out(text: str) -> list[Range]:
-    """Return the lines that an option such as "3" (the first three) or "2-2,61-61" leaves out.
-
-    Raises
-    ------
-    InputError
-        For other texts.
-    """
-    if not text:
-        return []
-    if re.fullmatch(r"\s*\d+\s*", text):
-        return [(1, int(text))]
-    ranges = []
-    for part in text.split(","):
-        found = re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part)
-        if not found or int(found[1]) < 1 or int(found[2] or found[1]) < int(found[1]):
-            raise InputError(
-                f"skip_lines is {text!r:.40}, needed is a number of first lines such as 3, or "
-                "lines counted from 1 such as 2-2 or 1-3,61."
-            )
-        ranges.append((int(found[1]), int(found[2] or found[1])))
-    return ranges

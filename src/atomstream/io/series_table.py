@@ -12,19 +12,17 @@ from numpy.typing import NDArray
 from atomstream.base import counted
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, existing, need, open_inputs, write_table
-from atomstream.io.columns import AUTO, Naming, chosen
+from atomstream.io.column_names import chosen
 from atomstream.io.dates import (
-    DUPLICATES,
     EXAMPLES,
-    ORDERS,
-    REFUSE,
     DateError,
     Dates,
     dates_of_texts,
     labels_of_index,
     look_like_dates,
 )
-from atomstream.io.frames import columns_of_frame
+from atomstream.io.frame_columns import columns_of_frame
+from atomstream.io.input_options import AUTO, DUPLICATES, ORDERS, REFUSE, Naming
 from atomstream.io.time_index import regular_grid
 
 SENTINEL = re.compile(r"-1|-9+(\.9+)?")  # as tables often write what is missing

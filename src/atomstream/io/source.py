@@ -74,10 +74,13 @@ class Input:
         Name for messages.
     files : sequence of path
         What is read; empty for a stream that can be read only once.
+    guesses : mapping of str to (value, str)
+        What was guessed of options, and why.
     """
 
     name: str
     files: Sequence[Path] = ()
+    guesses: Mapping[str, tuple[Any, str]] = {}
 
     def fingerprint(self) -> str | None:
         """Return a digest of the content; None for a stream that can be read only once."""
@@ -151,8 +154,6 @@ class Source(Input, ABC):
         Whether it is a table.
     uses : set of str
         Names of the options of `TableOptions` that it uses.
-    guesses : mapping of str to (value, str)
-        What was guessed of options, and why.
     shape : tuple of int or None
         Shape of one sample, if rows are flattened patches or images.
     flattened : tuple of int or None
@@ -178,7 +179,6 @@ class Source(Input, ABC):
     waiting: bool = True
     has_columns: bool = False
     uses: Set[str] = frozenset()
-    guesses: Mapping[str, tuple[Any, str]] = {}
     shape: tuple[int, ...] | None = None
     flattened: tuple[int, ...] | None = None
     mapped: int = 0
@@ -233,6 +233,15 @@ def log_guesses(name: str, guesses: Mapping[str, tuple[Any, str]]) -> None:
     """Write one record of what was guessed of an input."""
     if guesses:
         log.info("%s: %s.", name, "; ".join(why for _, why in guesses.values()))
+
+
+def guesses_of(inputs: Sequence[Input]) -> dict[str, dict[str, str]]:
+    """Return why options were guessed, by the names of inputs and of options."""
+    return {
+        each.name: {option: why for option, (_, why) in each.guesses.items()}
+        for each in inputs
+        if each.guesses
+    }
 
 
 def divide_alike(sources: Sequence[Source], deviation: NDArray | None) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import Block, InputOptions, Source, numbered, reading, texts
-from atomstream.io.columns import chosen, dropped, refuse_field, refuse_texts, refuse_width
-from atomstream.io.records import Dialect, Part
+from atomstream.io.column_names import chosen, dropped, refuse_field, refuse_texts, refuse_width
+from atomstream.io.records import Dialect, LineChunk
 from atomstream.io.text_file import TextFile
 
 Rows = tuple[NDArray, tuple[NDArray, ...]]  # numbers, and the columns that name rows
@@ -127,7 +127,7 @@ class TextTable(Table):
         if row == first and self._path:
             raise InputError(f"{self.name} has a header and no rows.")
 
-    def _rows(self, part: Part, row: int) -> Iterator[Rows]:
+    def _rows(self, part: LineChunk, row: int) -> Iterator[Rows]:
         """Yield the rows of whole lines: all at once, or one by one where a line may be bad."""
         # All lines at once where they are good; only a part with a bad one is read line by line.
         if (found := self._converted(part)) is not None:
@@ -154,7 +154,7 @@ class TextTable(Table):
         if failure is not None and not self._skip:
             raise failure
 
-    def _converted(self, part: Part) -> Rows | None:
+    def _converted(self, part: LineChunk) -> Rows | None:
         """Return the rows of whole lines if they can be read together, else None."""
         return None
 

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays, check_axes, open_inputs, reader_of, source
-from atomstream.io.columns import chosen
-from atomstream.io.options import InputOptions
+from atomstream.io.column_names import chosen
+from atomstream.io.input_options import InputOptions
 
 NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
 NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files

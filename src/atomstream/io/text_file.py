@@ -8,9 +8,10 @@ from typing import Any
 
 from atomstream.exceptions import InputError
 from atomstream.io import texts
-from atomstream.io.head import Guesses, Head, Sample, head_of
-from atomstream.io.options import TableOptions
-from atomstream.io.records import BLANKS, Dialect, Part, lines_left_out, parts_of
+from atomstream.io.input_options import TableOptions, is_among, lines_left_out
+from atomstream.io.records import BLANKS, Dialect, LineChunk, whole_records
+from atomstream.io.table_head import Guesses, Head, head_of
+from atomstream.io.table_sample import Sample
 
 SAMPLE_BYTES = 1 << 16  # that are read to detect the head of a table and its columns of text
 MIN_LINES = 2  # of a table, by which it is judged: of names, and of numbers
@@ -42,7 +43,7 @@ class TextFile:
         self.waiting = False
         self.guesses: Guesses = {}
         self._held = b""  # the beginning of standard input, which is looked at before it is read
-        self._stream: Iterator[Part] | None = None  # of standard input
+        self._stream: Iterator[LineChunk] | None = None  # of standard input
 
     def _available(self, size: int) -> bytes:
         """Return the next bytes of standard input."""
@@ -84,7 +85,7 @@ class TextFile:
         return head, sample
 
     @contextmanager
-    def parts(self, dialect: Dialect, n_lines: int) -> Iterator[Iterator[Part]]:
+    def parts(self, dialect: Dialect, n_lines: int) -> Iterator[Iterator[LineChunk]]:
         """Open the records behind the first lines."""
         if self.path is None:
             if self._stream is None:  # it is read once, however often it is asked for
@@ -94,9 +95,9 @@ class TextFile:
         with texts.opened(self.path) as file:
             yield self._cut(file.read, dialect, n_lines)
 
-    def _cut(self, read: texts.Read, dialect: Dialect, n_lines: int) -> Iterator[Part]:
+    def _cut(self, read: texts.Read, dialect: Dialect, n_lines: int) -> Iterator[LineChunk]:
         chunks = texts.chunks_of(texts.decoded(read, self.encoding, self.name), self.name)
-        return parts_of(_behind(chunks, n_lines), dialect, n_lines + 1)
+        return whole_records(_behind(chunks, n_lines), dialect, n_lines + 1)
 
     def cuts(self, dialect: Dialect, n_lines: int, rows: int) -> Iterator[tuple[int, int, int]]:
         """Yield first and last byte of parts of at most so many rows, and their number of rows.
@@ -119,7 +120,7 @@ class TextFile:
         n_rows = begin = end = 0
         with texts.opened(self.path) as file:
             base = sum(len(file.readline()) for _ in range(n_lines))
-            for part in parts_of(texts.chunks_of(file.read, self.name), dialect):
+            for part in whole_records(texts.chunks_of(file.read, self.name), dialect):
                 for first, last in part.spans():
                     begin = base + first if n_rows == 0 else begin
                     end, n_rows = base + last, n_rows + 1
@@ -137,13 +138,13 @@ def _first_bytes(read: texts.Read, options: TableOptions) -> tuple[bytes, bool]:
     comments = (b"#", (options.comment or "#").encode())
     ended = not first
     while not ended:
-        lines = enumerate(first.split(b"\n")[:-1], 1)
-        kept = (
-            text.strip(BLANKS) and not text.startswith(comments)
-            for line, text in lines
-            if not any(begin <= line <= end for begin, end in out)
-        )
-        if sum(map(bool, kept)) >= MIN_LINES or len(first) > texts.MAX_LINE_BYTES:
+        kept = [
+            line
+            for line, text in enumerate(first.split(b"\n")[:-1], 1)
+            if text.strip(BLANKS) and not text.startswith(comments)
+            if not (out and is_among(line, out))
+        ]
+        if len(kept) >= MIN_LINES or len(first) > texts.MAX_LINE_BYTES:
             break
         more = read(texts.CHUNK_BYTES)
         first, ended = first + more, not more

@@ -15,7 +15,7 @@ from atomstream.base import counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import Feed, Naming, Pictures, Piece, Position, bad_rows, load_image, open_inputs
-from atomstream.io.options import RAISE, SKIP, InputOptions
+from atomstream.io.input_options import RAISE, SKIP, InputOptions
 from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, drawings, report

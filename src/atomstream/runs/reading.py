@@ -4,11 +4,19 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from atomstream.base.parameters import one_of
-from atomstream.io.columns import AUTO, NO, YES
-from atomstream.io.dates import DUPLICATES, ORDERS, REFUSE
-from atomstream.io.fields import BELOW
+from atomstream.io.input_options import (
+    AUTO,
+    BELOW,
+    DUPLICATES,
+    NO,
+    ORDERS,
+    RAISE,
+    REFUSE,
+    SKIP,
+    YES,
+    TableOptions,
+)
 from atomstream.io.inputs import CALLED
-from atomstream.io.options import RAISE, SKIP, TableOptions
 from atomstream.runs.settings import SENTINELS, option
 
 

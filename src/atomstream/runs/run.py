@@ -15,6 +15,7 @@ import numpy as np
 from atomstream.base import compiling, signals_handled
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
+from atomstream.io.source import guesses_of
 from atomstream.runs import RunFolder, Task, forward_warnings, history_of
 from atomstream.watch import Callback, History, Learner, changeovers, lives_of
 
@@ -250,7 +251,9 @@ class _Pace:
         self._cost, self._before = 0.0, run.seconds
         self.saved: Any = None
         self._told = self._began
-        self._guesses = {} if run.task.learned else run.task.guesses  # that are still to be told
+        self._guesses = (
+            {} if run.task.learned else guesses_of(run.task.sources)
+        )  # that are still to be told
         self._changeovers = changeovers(run.learner) if run.task.learned else 0
 
     def note(self, learner: Learner) -> None:

@@ -104,14 +104,6 @@ class Task(ABC):
         return [InputFile(name) for name in self.settings.files]
 
     @property
-    def guesses(self) -> dict[str, dict[str, str]]:
-        """What was guessed of options, and why: by the names of inputs."""
-        found = {each.name: getattr(each, "guesses", {}) for each in self.sources}
-        return {
-            name: {o: why for o, (_, why) in part.items()} for name, part in found.items() if part
-        }
-
-    @property
     def held_out(self) -> Any:
         """Rows that are kept out of learning, for the history."""
         return None if self.holdout is None else self.holdout.rows

@@ -48,6 +48,7 @@ class _SeriesTask(Task):
         every = 1 if getattr(settings, "head", "atoms") == "atoms" else settings.window
         self.overlap = max((settings.memory or 10 * settings.window) // every, 1)
         self.table = read_series(settings.inputs[0], **settings.reading())
+        self.sources[0].guesses = self.table.guesses
         self.figures: dict[str, float] = {}
         steps = np.diff(self.table.values[:, 0])
         if self.table.time == "row" and steps.any() and (steps == steps[0]).all():
@@ -64,12 +65,6 @@ class _SeriesTask(Task):
         average = getattr(settings, "average", 1)  # of forecasts alone
         for step in [*[MovingAverage(average)] * (average > 1), *self.undone]:
             self.values = step.fit(self.values[: self.n_first]).transform(self.values)
-
-    @property
-    def guesses(self) -> dict[str, dict[str, str]]:
-        """What was guessed of options, and why: by the names of inputs."""
-        found = {option: why for option, (_, why) in self.table.guesses.items()}
-        return {self.table.path: found} if found else {}
 
     @property
     @abstractmethod

@@ -16,10 +16,8 @@ from atomstream.domains.text.topic_shares import UNITS, TopicsOverTime, fitting,
 from atomstream.estimators.topics import TopicModel
 from atomstream.exceptions import InputError
 from atomstream.io import existing, naming_source, whole_text, write_table
-from atomstream.io.columns import AUTO
-from atomstream.io.dates import ORDERS
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
-from atomstream.io.options import RAISE, SKIP, TableOptions
+from atomstream.io.input_options import AUTO, ORDERS, RAISE, SKIP, TableOptions
 from atomstream.looks.text import BEST, OVER_TIME
 from atomstream.runs.reading import text_reading
 from atomstream.runs.settings import Settings, checkpoints, option, sets

@@ -3,19 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.exceptions import InputError
-from atomstream.io.columns import AUTO, NO, YES, chosen
-from atomstream.io.fields import DECIMAL_COMMA, SAY_COMMA, NumberFormat
-from atomstream.io.names import are_names
-from atomstream.io.options import TableOptions
-from atomstream.io.records import BLANKS, Dialect, Part, lines_left_out
+from atomstream.io.column_names import chosen
+from atomstream.io.input_options import AUTO, NO, YES, TableOptions, is_among, lines_left_out
+from atomstream.io.number_format import DECIMAL_COMMA, SAY_COMMA, NumberFormat
+from atomstream.io.records import BLANKS, Dialect, LineChunk
+from atomstream.io.table_sample import Record, Sample, are_names
 
 Guesses = dict[str, tuple[Any, str]]  # option: its value, and why
 
@@ -56,63 +53,6 @@ class Head:
     empty: int | None = None
 
 
-class Record(NamedTuple):
-    """The fields of a record, and the number of its first line."""
-
-    line: int
-    fields: list[str]
-
-
-@dataclass
-class Sample:
-    """The first rows of a table, by which its columns are judged.
-
-    Attributes
-    ----------
-    rows : list of Record
-    numbers, empty : ndarray of bool of shape (n_rows, n_columns)
-        Which fields are numbers, and which stand for missing entries; of rows of another width
-        neither.
-    """
-
-    rows: list[Record]
-    width: int
-    form: NumberFormat
-    numbers: NDArray = field(init=False)
-    empty: NDArray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.numbers = np.zeros((len(self.rows), self.width), bool)
-        self.empty = self.numbers.copy()
-        whole = [i for i, row in enumerate(self.rows) if len(row.fields) == self.width]
-        cells = [text for i in whole for text in self.rows[i].fields]
-        for kind, found in zip((self.numbers, self.empty), self.form.kinds(cells), strict=True):
-            kind[whole] = found.reshape(-1, self.width)
-
-    def column(self, place: int) -> list[str]:
-        """Return the fields of a column."""
-        return [row.fields[place] for row in self.rows if len(row.fields) == self.width]
-
-    def names_rows(self) -> bool:
-        """Return whether lines have a field more than the first one with reason.
-
-        They have a name in front that differs from row to row, or nothing behind the last
-        delimiter.
-        """
-        first, last = self.column(0), self.column(self.width - 1)
-        return not any(map(str.strip, last)) or (
-            self.width > 2 and 1 < len(set(first)) == len(first)
-        )
-
-    def texts(self) -> dict[int, str]:
-        """Return the columns of texts, each with one: most of what is there is no number."""
-        whole = np.array([len(row.fields) == self.width for row in self.rows], bool)
-        words = ~self.numbers & ~self.empty & whole[:, None]
-        of_text = 2 * words.sum(axis=0) > (words | self.numbers).sum(axis=0)
-        places = np.flatnonzero(of_text).tolist()
-        return {i: self.rows[int(words[:, i].argmax())].fields[i] for i in places}
-
-
 def head_of(
     sample: bytes, name: str, options: TableOptions, encoding: str, expected: str
 ) -> tuple[Head, Sample, Guesses]:
@@ -143,10 +83,7 @@ def head_of(
     delimiter = options.delimiter or sign or _delimiter(top, form, expected, name, guesses)
     dialect = Dialect(delimiter, 0, options.comment, left_out)
     body = b"".join(line + b"\n" for line in lines[top.line - 1 :])
-    records = [
-        Record(line, dialect.fields(record))
-        for line, record in Part(body, top.line, dialect).records()
-    ]
+    records = [Record(*each) for each in LineChunk(body, top.line, dialect).parsed()]
     first, rows = records[0], records[1:]
     if top.hashed:  # the names stand behind the sign of a comment
         first.fields[0] = first.fields[0].removeprefix(HASH.decode()).strip()
@@ -185,10 +122,10 @@ def _top(
     comment = None if options.comment is None else options.comment.encode()
     kept: list[tuple[int, bytes]] = []
     for line, text in enumerate(sample.split(b"\n")[:-1], 1):
-        if any(begin <= line <= end for begin, end in out) or not text.strip(BLANKS):
+        if (out and is_among(line, out)) or not text.strip(BLANKS):
             continue
-        named = SIGN_LINE.fullmatch(text.decode("utf-8", "replace"))
-        if named and not kept and not hashes and sign is None:
+        named = None if kept else SIGN_LINE.fullmatch(text.decode("utf-8", "replace"))
+        if named and not hashes and sign is None:
             sign = named[1]
             continue
         if comment is not None and text.lstrip().startswith(comment):
@@ -276,7 +213,7 @@ def _by_blanks(texts: Sequence[str], form: NumberFormat) -> bool:
 def _width(first: Record, rows: Sequence[Record]) -> int:
     """Return the number of fields that most records have."""
     n_first = len(first.fields)
-    widths = Counter(len(row.fields) for row in rows)
+    widths = Counter([len(row.fields) for row in rows])
     if not widths:
         return n_first
     most = widths.most_common(1)[0][0]
@@ -333,7 +270,7 @@ def _columns(
     last = [row.fields[-1] for row in rows if len(row.fields) == width]
     if not header and len(first) == width:
         last.append(first[-1])
-    ends_empty = width > 1 and len(last) > 1 and not any(text.strip() for text in last)
+    ends_empty = width > 1 and len(last) > 1 and not any(map(str.strip, last))
     empty = None
     if header and len(names) < width:
         names = [*names, ""] if ends_empty else ["", *names]

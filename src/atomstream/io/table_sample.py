@@ -1,13 +1,14 @@
-"""Whether the first line of a table names its columns, by the lines below."""
+"""The first rows of a table of text, and whether a line above them names their columns."""
 
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.io.fields import NumberFormat
+from atomstream.io.number_format import NumberFormat
 
 WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 FRACTION = re.compile(r"[.,eE]")  # in a number that is written as no whole one
@@ -15,16 +16,64 @@ ROWS_COMPARED = 20  # first ones
 MIN_ROWS, MIN_NAMES = 3, 3  # below which chance would do
 
 
-class Below(Protocol):
-    """The lines below the first one, field by field."""
+class Record(NamedTuple):
+    """The fields of a record, and the number of its first line."""
 
-    rows: Any
+    line: int
+    fields: list[str]
+
+
+@dataclass
+class Sample:
+    """The first rows of a table, by which its columns are judged.
+
+    Attributes
+    ----------
+    rows : list of Record
+    numbers, empty : ndarray of bool of shape (n_rows, n_columns)
+        Which fields are numbers, and which stand for missing entries; of rows of another width
+        neither.
+    """
+
+    rows: list[Record]
     width: int
-    numbers: NDArray
-    empty: NDArray
+    form: NumberFormat
+    numbers: NDArray = field(init=False)
+    empty: NDArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.numbers = np.zeros((len(self.rows), self.width), bool)
+        self.empty = self.numbers.copy()
+        whole = [i for i, row in enumerate(self.rows) if len(row.fields) == self.width]
+        cells = [text for i in whole for text in self.rows[i].fields]
+        for kind, found in zip((self.numbers, self.empty), self.form.kinds(cells), strict=True):
+            kind[whole] = found.reshape(-1, self.width)
+
+    def column(self, place: int) -> list[str]:
+        """Return the fields of a column."""
+        return [row.fields[place] for row in self.rows if len(row.fields) == self.width]
+
+    def names_rows(self) -> bool:
+        """Return whether lines have a field more than the first one with reason.
+
+        They have a name in front that differs from row to row, or nothing behind the last
+        delimiter.
+        """
+        first, last = self.column(0), self.column(self.width - 1)
+        return not any(map(str.strip, last)) or (
+            self.width > 2 and 1 < len(set(first)) == len(first)
+        )
+
+    def texts(self) -> dict[int, str]:
+        """Return the columns of texts, each with one: most of what is there is no number."""
+        whole = np.array([len(row.fields) == self.width for row in self.rows], bool)
+        words = ~self.numbers & ~self.empty & whole[:, None]
+        of_text = 2 * words.sum(axis=0) > (words | self.numbers).sum(axis=0)
+        places = np.flatnonzero(of_text).tolist()
+        return {i: self.rows[int(words[:, i].argmax())].fields[i] for i in places}
 
 
-def are_names(first: Sequence[str], below: Below, form: NumberFormat, *, short: bool) -> bool:
+def are_names(first: Sequence[str], below: Sample, form: NumberFormat, *, short: bool) -> bool:
     """Return whether the first line names the columns.
 
     Parameters
@@ -56,7 +105,7 @@ def are_names(first: Sequence[str], below: Below, form: NumberFormat, *, short: 
     return _are_numeric_names([first[i] for i in kept], below, places[kept], form, named)
 
 
-def _has_row_names(below: Below) -> bool:
+def _has_row_names(below: Sample) -> bool:
     whole = (row.fields for row in below.rows if len(row.fields) == below.width)
     return any(fields[-1].strip() for fields in whole)
 
@@ -67,7 +116,7 @@ def _mostly(kind: NDArray, empty: NDArray) -> NDArray:
 
 
 def _are_numeric_names(
-    first: Sequence[str], below: Below, places: NDArray, form: NumberFormat, named: bool
+    first: Sequence[str], below: Sample, places: NDArray, form: NumberFormat, named: bool
 ) -> bool:
     """Return whether numbers in a first line are labels such as years, wavelengths or 0, 1, 2.
 

@@ -1,17 +1,71 @@
 """Options for reading inputs: how tables are written, and which part of an input is meant."""
 
+from __future__ import annotations
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from atomstream.exceptions import InputError
-from atomstream.io.columns import AUTO, NO, UNNAMED, YES, Naming
-from atomstream.io.fields import NumberFormat, check_encoding, check_sign
-from atomstream.io.records import lines_left_out
 
+if TYPE_CHECKING:
+    from atomstream.io.number_format import NumberFormat
+
+AUTO, NO, YES = "auto", "no", "yes"
 RAISE, SKIP = "raise", "skip"
+DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
+ORDERS = (AUTO, DAY_FIRST, MONTH_FIRST)  # of the numbers of dates
+REFUSE = "refuse"
+DUPLICATES = (REFUSE, "mean", "sum", "first", "last")  # what becomes of rows of one time
+Range = tuple[int, int]  # first and last number of lines
 # What concerns lines of text, and no other kind of table.
+BELOW = {"half": 0.5, "zero": 0.0, "limit": 1.0, "missing": float("nan")}  # of a limit
 OF_TEXT = ("header", "delimiter", "comment", "skip_lines", "encoding")
+OF_SIGNS = (*OF_TEXT, "decimal", "thousands", "missing", "below_limit")
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Which columns of a table name its rows: these are never features.
+
+    Parameters
+    ----------
+    ids : sequence of str, default=()
+        Columns that must be there.
+    known : sequence of str, default=()
+        Columns that count where they are there.
+    kept : bool, default=False
+        Whether blocks carry them.
+    """
+
+    ids: Sequence[str] = ()
+    known: Sequence[str] = ()
+    kept: bool = False
+
+    def places(
+        self, names: list[str], source: str, rows: Sequence[Sequence[str]] = (), some: bool = False
+    ) -> list[int]:
+        """Return the places of these columns.
+
+        Parameters
+        ----------
+        names : list of str
+            Of all columns.
+        source : str
+            Name of the table, for messages.
+        rows : sequence of sequences of str, default=()
+            First rows of a table of text.
+        some : bool, default=False
+            Whether columns of numbers were chosen by name.
+        """
+        from atomstream.io.column_names import chosen  # loaded where a table is read
+
+        wanted = [*(name for name in self.known if name in names), *self.ids]
+        return list(dict.fromkeys(chosen(names, wanted, source))) if wanted else []
+
+
+UNNAMED = Naming()
 
 
 @dataclass(frozen=True)
@@ -82,15 +136,21 @@ class TableOptions:
                 raise InputError(
                     f"{name} is {getattr(self, name)!r:.40}, needed is one of {', '.join(known)}."
                 )
-        check_sign("comment", self.comment, [self.delimiter, self.decimal], ascii_only=True)
-        check_sign("delimiter", self.delimiter, [self.decimal], ascii_only=True)
-        check_encoding(self.encoding)
-        lines_left_out(self.skip_lines)
-        self.numbers  # noqa: B018 - which checks its own parts
+        if self.given(OF_SIGNS):
+            # Here, for most inputs have no signs, and arrays have no text.
+            from atomstream.io.number_format import check_encoding, check_sign
+
+            check_sign("comment", self.comment, [self.delimiter, self.decimal], ascii_only=True)
+            check_sign("delimiter", self.delimiter, [self.decimal], ascii_only=True)
+            check_encoding(self.encoding)
+            lines_left_out(self.skip_lines)
+            self.numbers  # noqa: B018 - which checks its own parts
 
     @property
     def numbers(self) -> NumberFormat:
         """How fields stand for numbers and missing entries."""
+        from atomstream.io.number_format import NumberFormat  # loaded where text is read
+
         return NumberFormat(self.decimal, self.missing, self.thousands, self.below_limit)
 
     @property
@@ -147,3 +207,32 @@ class InputOptions(TableOptions):
     sample_axes: Sequence[int] | None = None
     n_axes: int = 0
     head: Any = None
+
+
+def is_among(line: int, ranges: Sequence[Range]) -> bool:
+    """Return whether a line is in one of some ranges."""
+    return any(begin <= line <= end for begin, end in ranges)
+
+
+def lines_left_out(text: str) -> list[Range]:
+    """Return the lines that an option such as "3" (the first three) or "2-2,61-61" leaves out.
+
+    Raises
+    ------
+    InputError
+        For other texts.
+    """
+    if not text:
+        return []
+    if re.fullmatch(r"\s*\d+\s*", text):
+        return [(1, int(text))]
+    ranges = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part)
+        if not found or int(found[1]) < 1 or int(found[2] or found[1]) < int(found[1]):
+            raise InputError(
+                f"skip_lines is {text!r:.40}, needed is a number of first lines such as 3, or "
+                "lines counted from 1 such as 2-2 or 1-3,61."
+            )
+        ranges.append((int(found[1]), int(found[2] or found[1])))
+    return ranges

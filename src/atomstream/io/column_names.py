@@ -2,57 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from atomstream.base import counted
 from atomstream.exceptions import InputError
-from atomstream.io.fields import NumberFormat
+from atomstream.io.number_format import NumberFormat
 
 NUMERIC = "numeric"  # in place of the names of columns: those that hold numbers
-AUTO, NO, YES = "auto", "no", "yes"
 MAX_NAMES = 5  # columns that a message lists
-
-
-@dataclass(frozen=True)
-class Naming:
-    """Which columns of a table name its rows: these are never features.
-
-    Parameters
-    ----------
-    ids : sequence of str, default=()
-        Columns that must be there.
-    known : sequence of str, default=()
-        Columns that count where they are there.
-    kept : bool, default=False
-        Whether blocks carry them.
-    """
-
-    ids: Sequence[str] = ()
-    known: Sequence[str] = ()
-    kept: bool = False
-
-    def places(
-        self, names: list[str], source: str, rows: Sequence[Sequence[str]] = (), some: bool = False
-    ) -> list[int]:
-        """Return the places of these columns.
-
-        Parameters
-        ----------
-        names : list of str
-            Of all columns.
-        source : str
-            Name of the table, for messages.
-        rows : sequence of sequences of str, default=()
-            First rows of a table of text.
-        some : bool, default=False
-            Whether columns of numbers were chosen by name.
-        """
-        wanted = [*(name for name in self.known if name in names), *self.ids]
-        return list(dict.fromkeys(chosen(names, wanted, source))) if wanted else []
-
-
-UNNAMED = Naming()
 
 
 def chosen(

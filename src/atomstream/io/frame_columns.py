@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.columns import refuse_texts
-from atomstream.io.fields import NumberFormat
+from atomstream.io.column_names import refuse_texts
+from atomstream.io.number_format import NumberFormat
 
 ROWS_JUDGED = 20  # first ones, of which texts are looked at
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
+from atomstream.io.input_options import BELOW
 
 # What pandas takes for a missing entry.
 NOTHING = (
@@ -20,7 +21,6 @@ NOTHING = (
 )
 NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)  # as C prints it, "-nan(ind)"
 WORDS = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
-BELOW = {"half": 0.5, "zero": 0.0, "limit": 1.0, "missing": math.nan}  # of the limit
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 GROUPED = re.compile(r"\s*[+-]?[1-9]\d{0,2}([,.' \u00a0\u202f])\d{3}(\1\d{3})*([.,]\d*)?\s*")
 SAY_COMMA = "give decimal=',' (on the command line --decimal ,)"
