@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io import edge_tables, read_matrix_market, reading
+from atomstream.io import edge_tables, reading
 
 # Graphs in files that are no edges, by their endings.
 REFUSED = {
@@ -84,6 +84,8 @@ def _from_file(path: Path, options: edge_tables.EdgeOptions) -> Entries:
             raise InputError(f"{path} is {REFUSED[found]}; {INSTEAD}.")
         if name.endswith((".npz", ".mtx")):
             edge_tables.check_no_weight(options, str(path))
+            from atomstream.io import read_matrix_market  # here: few networks are matrices
+
             matrix = sp.load_npz(path) if name.endswith(".npz") else read_matrix_market(path)
             return Entries(matrix, range(matrix.shape[0]), None)
         if name.endswith((".gml", ".graphml")):

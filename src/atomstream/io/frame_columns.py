@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ class FrameColumns:
         None where rows are only numbered.
     """
 
+    uses: ClassVar = {"columns", "drop", "missing", "decimal", "thousands", "below_limit", "index"}
     frame: Any
     names: list[str]
     index: Any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,9 @@ ORDERS = (AUTO, DAY_FIRST, MONTH_FIRST)  # of the numbers of dates
 REFUSE = "refuse"
 DUPLICATES = (REFUSE, "mean", "sum", "first", "last")  # what becomes of rows of one time
 Range = tuple[int, int]  # first and last number of lines
+Find = Callable[[Sequence[str]], list[int]]  # the places of columns by their names
 # What concerns lines of text, and no other kind of table.
-BELOW = {"half": 0.5, "zero": 0.0, "limit": 1.0, "missing": float("nan")}  # of a limit
+BELOW_LIMIT = ("half", "zero", "limit", "missing")  # what a field such as <0.01 stands for
 OF_TEXT = ("header", "delimiter", "comment", "skip_lines", "encoding")
 OF_SIGNS = (*OF_TEXT, "decimal", "thousands", "missing", "below_limit")
 
@@ -44,7 +45,7 @@ class Naming:
     kept: bool = False
 
     def places(
-        self, names: list[str], source: str, rows: Sequence[Sequence[str]] = (), some: bool = False
+        self, names: list[str], find: Find, rows: Sequence[Sequence[str]] = (), some: bool = False
     ) -> list[int]:
         """Return the places of these columns.
 
@@ -52,17 +53,15 @@ class Naming:
         ----------
         names : list of str
             Of all columns.
-        source : str
-            Name of the table, for messages.
+        find : callable
+            Returns the places of columns by their names.
         rows : sequence of sequences of str, default=()
             First rows of a table of text.
         some : bool, default=False
             Whether columns of numbers were chosen by name.
         """
-        from atomstream.io.column_names import chosen  # loaded where a table is read
-
         wanted = [*(name for name in self.known if name in names), *self.ids]
-        return list(dict.fromkeys(chosen(names, wanted, source))) if wanted else []
+        return list(dict.fromkeys(find(wanted))) if wanted else []
 
 
 UNNAMED = Naming()

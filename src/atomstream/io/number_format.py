@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.input_options import BELOW
 
 # What pandas takes for a missing entry.
 NOTHING = (
     *("", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "None", "<NA>"),
     *("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
+BELOW = {"half": 0.5, "zero": 0.0, "limit": 1.0, "missing": math.nan}  # of the limit
 NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)  # as C prints it, "-nan(ind)"
 WORDS = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")

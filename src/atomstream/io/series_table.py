@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.exceptions import InputError
-from atomstream.io import InputOptions, existing, need, open_inputs, write_table
+from atomstream.io import InputOptions, existing, log_guesses, need, open_inputs, write_table
 from atomstream.io.column_names import chosen
 from atomstream.io.dates import (
     EXAMPLES,
@@ -21,14 +22,15 @@ from atomstream.io.dates import (
     labels_of_index,
     look_like_dates,
 )
-from atomstream.io.frame_columns import columns_of_frame
-from atomstream.io.input_options import AUTO, DUPLICATES, ORDERS, REFUSE, Naming
+from atomstream.io.frame_columns import FrameColumns, columns_of_frame
+from atomstream.io.input_options import AUTO, DUPLICATES, ORDERS, REFUSE, Find, Naming
 from atomstream.io.time_index import regular_grid
 
 SENTINEL = re.compile(r"-1|-9+(\.9+)?")  # as tables often write what is missing
 BYTES_PER_TIME = 80  # as text
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
 ROWS_JUDGED = 20  # first ones, by which a column is taken for times
+ALL_OPTIONS = [each.name for each in fields(InputOptions)]
 TIME_NAMES = {"date", "time", "datetime", "timestamp", "day", "month", "quarter", "week", "period"}
 
 
@@ -213,25 +215,21 @@ def _read(source: Any, time: str | None, order: str, options: InputOptions) -> S
     return SeriesTable(values, names, found.labels, name, str(path), None, found.zone, guesses)
 
 
-def _of_frame(frame: Any, time: str | None, order: str, options: InputOptions) -> SeriesTable:
+def _of_frame(data: Any, time: str | None, order: str, options: InputOptions) -> SeriesTable:
     """Return the table of a frame."""
-    given = options.given([each.name for each in fields(options)])
-    used = {"columns", "drop", "missing", "decimal", "thousands", "below_limit", "index"}
-    if unused := [name for name in given if name not in used]:
+    where = "the frame"
+    if unused := [name for name in options.given(ALL_OPTIONS) if name not in FrameColumns.uses]:
         raise InputError(f"{unused[0]} is for files, and a frame was given.")
-    frame = columns_of_frame(frame)
-    index, where = None, "the frame"
-    if frame.index is not None and time is None:
-        index = frame.index
-    naming = _TimeColumn(time=time)
-    places = (
-        [] if index is not None else naming.places(frame.names, where, frame.first_rows(), False)
-    )
-    aside = {*places, *(chosen(frame.names, options.drop, where) if options.drop else [])}
-    wanted = chosen(frame.names, options.columns, where, frame.texts(options.numbers))
-    values = frame.numbers([place for place in wanted if place not in aside], options.numbers)
-    names = [frame.names[place] for place in wanted if place not in aside]
-    guesses: dict[str, tuple[Any, str]] = {}
+    frame, form = columns_of_frame(data), options.numbers
+    find = partial(chosen, frame.names, source=where)
+    index = frame.index if time is None else None
+    first = [] if index is not None else frame.first_rows()
+    places = [] if index is not None else _TimeColumn(time=time).places(frame.names, find, first)
+    aside = {*places, *(find(options.drop) if options.drop else [])}
+    wanted = chosen(frame.names, options.columns, where, frame.texts(form))
+    series = [place for place in wanted if place not in aside]
+    values, guesses = frame.numbers(series, form), dict[str, tuple[Any, str]]()
+    name, found = "row", Dates(np.arange(1, len(values) + 1))
     if places:
         name = frame.names[places[0]]
         found = _labels(frame.column(places[0]), name, where, order)
@@ -239,15 +237,15 @@ def _of_frame(frame: Any, time: str | None, order: str, options: InputOptions) -
             guesses["time"] = name, f"column {name!r} taken as times"
     elif index is not None:
         name = "time" if index.name is None else str(index.name)
-        found = _of_index(index, name, where)
-    else:
-        name, found = "row", Dates(np.arange(1, len(values) + 1))
+        found = _of_index(index, where)
     if found.guess:
         guesses["dates"] = _order_of(found.guess), found.guess
+    log_guesses(where, guesses)
+    names = [frame.names[place] for place in series]
     return SeriesTable(values, names, found.labels, name, "The frame", None, found.zone, guesses)
 
 
-def _of_index(index: Any, name: str, where: str) -> Dates:
+def _of_index(index: Any, where: str) -> Dates:
     """Return the times of the index of a frame as those of a file come."""
     if hasattr(index, "to_timestamp"):  # periods
         index = index.to_timestamp()
@@ -323,11 +321,11 @@ class _TimeColumn(Naming):
     time: str | None = None
 
     def places(
-        self, names: list[str], source: str, rows: Sequence[Sequence[str]] = (), some: bool = False
+        self, names: list[str], find: Find, rows: Sequence[Sequence[str]] = (), some: bool = False
     ) -> list[int]:
         """Return its place, if there is one; a number in it would not look like a date."""
         if self.time is not None:
-            return chosen(names, (self.time,), source)
+            return find((self.time,))
         columns = [
             [str(row[place]) for row in rows[:ROWS_JUDGED] if len(row) == len(names)]
             for place in range(len(names))
@@ -364,7 +362,7 @@ def _labels(entries: Sequence[Any], name: str, source: object, order: str) -> Da
     if not isinstance(first, str):
         import pandas as pd  # loaded where a table is read
 
-        return _of_index(pd.Index([*entries]), name, f"column {name!r} of {source}")
+        return _of_index(pd.Index([*entries]), f"column {name!r} of {source}")
     texts = [("" if entry is None else entry).strip() for entry in entries]
     numbers = all(re.fullmatch(r"-?\d+(\.0*)?", text) for text in texts)
     if numbers and not look_like_dates(texts):  # years come as 1700.0, too

@@ -3,6 +3,7 @@
 import csv
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,8 @@ class Table(Source):
 
         ``texts`` maps the places of columns that do not hold numbers to an example.
         """
-        found = options.naming.places(all_names, self.name, rows, bool(options.columns))
+        find = partial(chosen, all_names, source=self.name)
+        found = options.naming.places(all_names, find, rows, bool(options.columns))
         aside = list(dict.fromkeys([*own, *found]))
         self._all_names = all_names
         left_out = {*aside, *self._empty, *dropped(all_names, options.drop, self.name)}

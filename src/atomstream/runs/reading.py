@@ -6,7 +6,7 @@ from typing import Any
 from atomstream.base.parameters import one_of
 from atomstream.io.input_options import (
     AUTO,
-    BELOW,
+    BELOW_LIMIT,
     DUPLICATES,
     NO,
     ORDERS,
@@ -65,7 +65,7 @@ class entry_reading(number_reading):  # noqa: N801 - a group of fields, mixed in
     below_limit: str | None = option(
         None,
         "What a field such as <0.01 stands for: half of the limit, zero, the limit, or missing.",
-        one_of(*BELOW),
+        one_of(*BELOW_LIMIT),
         shown="it is refused",
     )
     on_bad_line: str = option(

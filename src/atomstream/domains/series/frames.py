@@ -59,7 +59,8 @@ class Form:
         """Return values of shape (n, n_series) in this form, with these times as index."""
         if self.kind == "array":
             return values
-        pd = library("pandas", "Frames")
+        import pandas as pd  # loaded where a frame is made
+
         index = None if labels is None else self._index(pd, labels)
         frame = pd.DataFrame(
             values, index=index, columns=None if self.names is None else list(self.names)
@@ -214,7 +215,8 @@ def labels_on(table: Table, form: Form) -> Any:
         return labels
     if (here.calendar, here.wall) == (form.calendar, form.wall):
         return labels
-    pd = library("pandas", "Time zones")
+    import pandas as pd  # loaded where dates are converted
+
     index = here._index(pd, labels).tz_convert(form.calendar if form.wall else "UTC")
     return index.tz_localize(None).to_numpy()
 
