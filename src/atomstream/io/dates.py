@@ -139,7 +139,8 @@ def dates_of_texts(texts: Sequence[str], order: str = AUTO, *, local: bool = Fal
     # Days by local time are 23 or 25 hours long where clocks change, and steps of hours are not.
     if local or (of_day == of_day[0]).all():
         found[filled] = moments
-        return Dates(found, "local", guess)
+        whole = not of_day.astype(np.int64).any()
+        return Dates(found.astype("M8[D]") if whole else found, "local", guess)
     found[filled] = moments - _offsets(zones).astype("m8[m]")
     return Dates(found, "UTC", guess)
 

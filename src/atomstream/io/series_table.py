@@ -247,8 +247,12 @@ def _of_frame(data: Any, time: str | None, order: str, options: InputOptions) ->
 
 def _of_index(index: Any, where: str) -> Dates:
     """Return the times of the index of a frame as those of a file come."""
-    if hasattr(index, "to_timestamp"):  # periods
-        index = index.to_timestamp()
+    if hasattr(index, "to_timestamp"):  # periods, which texts name by their beginnings
+        if index.freqstr.startswith(("Y", "A")):
+            return Dates(index.year.to_numpy(np.int64))
+        labels = index.to_timestamp().to_numpy()
+        is_of_months = index.freqstr.startswith(("M", "Q"))
+        return Dates(labels.astype("M8[M]") if is_of_months else _coarsest(labels))
     try:
         labels, calendar, is_local = labels_of_index(index, where)
     except ValueError as error:

@@ -82,7 +82,7 @@ def head_of(
     left_out = [(a, b) for a, b in lines_left_out(options.skip_lines) if b >= top.line]
     delimiter = options.delimiter or sign or _delimiter(top, form, expected, name, guesses)
     dialect = Dialect(delimiter, 0, options.comment, left_out)
-    body = b"".join(line + b"\n" for line in lines[top.line - 1 :])
+    body = b"".join([line + b"\n" for line in lines[top.line - 1 :]])
     records = [Record(*each) for each in LineChunk(body, top.line, dialect).parsed()]
     first, rows = records[0], records[1:]
     if top.hashed:  # the names stand behind the sign of a comment
