@@ -74,7 +74,7 @@ class RowsCoder(FileCoder):
 class RowsLook(Look):
     """The look of dictionaries of rows, nonnegative or signed."""
 
-    files: ClassVar[FileCoder] = RowsCoder("rows", has_ids=True, skips=True)
+    files: ClassVar[FileCoder] = RowsCoder("rows", has_ids=True, skips=True, reads_tables=True)
     quality_on = "held-out rows"
 
     def known(self, record: Record) -> dict[str, Any]:
@@ -260,7 +260,8 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     wanted = InputOptions() if record.settings is None else record.settings.input_options()
     # Columns that named rows while learning may be absent from new inputs.
     naming = Naming(ids, known=wanted.naming.ids, kept=True)
-    wanted = replace(wanted, naming=naming, on_bad_line=SKIP if record.skips_bad_rows else RAISE)
+    skips = SKIP if record.skips_bad_rows else RAISE
+    wanted = replace(wanted, naming=naming, on_bad_line=skips, **record.reading)
     sources = open_inputs(inputs, wanted)
     by_name = record.names is not None and all(name.endswith(TABLES) for name in inputs)
     if by_name and any(source.names not in (None, record.names) for source in sources):

@@ -1,5 +1,6 @@
 """The settings that say how tables are read: one group of fields for all kinds of runs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -18,6 +19,12 @@ from atomstream.io.input_options import (
 )
 from atomstream.io.inputs import CALLED
 from atomstream.runs.settings import SENTINELS, option
+
+
+def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of tables among options of a command, as `TableOptions` calls them."""
+    named = {CALLED.get(each.name, each.name): each.name for each in fields(TableOptions)}
+    return {named[name]: value for name, value in options.items() if value not in (None, ())}
 
 
 @dataclass(frozen=True)
