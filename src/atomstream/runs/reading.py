@@ -39,9 +39,13 @@ class text_reading:  # noqa: N801 - a group of fields, mixed into settings
         r"Sign between the fields of a line; \t is a tab, a blank any number of blanks.",
         shown="the sign that the first lines have",
     )
-    comment: str | None = option(None, "Sign that begins a comment, up to the end of the line.")
+    comment: str | None = option(
+        None, "Sign that begins a comment, up to the end of the line.", shown="none"
+    )
     skip_lines: str | None = option(
-        None, "Lines to leave out: 3 for the first three, or by their numbers, 2-2 or 1-3,61."
+        None,
+        "Lines to leave out: 3 for the first three, or by their numbers, 2-2 or 1-3,61.",
+        shown="none",
     )
     encoding: str | None = option(
         None,
@@ -61,7 +65,7 @@ class number_reading(text_reading):  # noqa: N801 - a group of fields, mixed int
     """The fields that say how lines of text hold numbers."""
 
     decimal: str = option(".", "Decimal sign of numbers in text.", one_of(".", ","))
-    thousands: str | None = option(None, "Sign between groups of three digits.")
+    thousands: str | None = option(None, "Sign between groups of three digits.", shown="none")
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ class table_reading(entry_reading):  # noqa: N801 - a group of fields, mixed int
     )
     drop: tuple[str, ...] = option((), "Columns to leave out, named as for --columns.")
     index: str = option(
-        AUTO, "Column that names the rows and is not learned; no for none.", shown="unnamed ones"
+        AUTO, "Column that names the rows and is not learned; no for none, auto for unnamed ones."
     )
 
 
