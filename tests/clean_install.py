@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-OPTIONAL = ("matplotlib", "jinja2", "PIL", "h5py", "pyarrow", "zarr", "networkx", "pandas", "torch")
+OPTIONAL = ("matplotlib", "jinja2", "PIL", "h5py", "pyarrow", "zarr", "networkx", "torch")
 
 
 def check() -> None:

@@ -21,7 +21,6 @@ HIDDEN = [
     "jinja2",
     "matplotlib",
     "networkx",
-    "pandas",
     "polars",
     "pyarrow",
     "sktime",

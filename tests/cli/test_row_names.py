@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream.base import NamedColumns
-from atomstream.io import lines
+from atomstream.io import texts
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -136,7 +136,7 @@ def test_names_that_cannot_be_are_refused(folder, tmp_path, monkeypatch, capsys,
 
 
 def test_codes_with_names_are_written_block_by_block(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 1 << 16)
+    monkeypatch.setattr(texts, "CHUNK_BYTES", 1 << 16)
     peaks = []
     for n_rows in (1000, 5_000, 20_000):  # the first one imports and compiles
         table = {name: np.random.default_rng(1).random(n_rows) for name in "abc"}

@@ -150,7 +150,7 @@ def live(tmp_path, monkeypatch):
 
     def learned(*words):
         lines = b"".join(b"%d,%d,1\n" % (row % 7, row % 5) for row in range(200))
-        monkeypatch.setattr("atomstream.io.lines.standard_input", io.BytesIO(lines).read)
+        monkeypatch.setattr("atomstream.io.texts.standard_input", io.BytesIO(lines).read)
         assert main([*words]) == 0
         return tmp_path / "run"
 

@@ -15,8 +15,8 @@ import atomstream
 from atomstream import OnlineNMF, SeriesDictionary, series, sparse_encode, streams
 from atomstream.domains.series.frames import Table
 from atomstream.domains.series.levels import half_widths, min_errors
-from atomstream.domains.series.time_index import Times
 from atomstream.exceptions import CorruptModelError, DataWarning
+from atomstream.io.time_index import Times
 from atomstream.schedules import Constant
 from atomstream.watch.callbacks import History
 

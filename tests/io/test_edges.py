@@ -191,10 +191,10 @@ def test_a_malformed_line_is_named_with_what_would_help(tmp_path, text, told):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"delimiter": "::"}, "delimiter must be one sign"),
-        ({"delimiter": "x"}, "delimiter must be one sign"),
-        ({"delimiter": 3}, "delimiter must be one sign"),
-        ({"decimal": ";"}, "decimal must be '.' or ','"),
+        ({"delimiter": "::"}, "delimiter is .* needed is one sign"),
+        ({"delimiter": "x"}, "delimiter is .* needed is one sign"),
+        ({"delimiter": 3}, "delimiter is .* needed is one sign"),
+        ({"decimal": ";"}, "decimal is ';', needed is '.' or ','"),
         ({"decimal": ",", "delimiter": ","}, "must differ"),
         ({"weight": 2}, "weight must be the name"),
         ({"weight": "n"}, "no first line with names of columns, and so no 'n'"),

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.exceptions import InputError, MissingLibraryError
+from atomstream.io import delimited, source, texts
 from atomstream.io import feed as feed_module
-from atomstream.io import lines, source, table
 from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
+from atomstream.io.input_options import InputOptions, Naming
 from atomstream.io.inputs import ENDINGS, KINDS, open_inputs
-from atomstream.io.lines import Naming
-from atomstream.io.source import InputOptions, Source, numbered
+from atomstream.io.source import Source, numbered
 from atomstream.streams import patches
 
 RNG = np.random.default_rng(0)
@@ -129,7 +129,7 @@ def folder(tmp_path_factory):
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that small files have many."""
     monkeypatch.setattr(source, "BLOCK_BYTES", 300)
-    monkeypatch.setattr(lines, "CHUNK_BYTES", 300)
+    monkeypatch.setattr(texts, "CHUNK_BYTES", 300)
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -521,7 +521,7 @@ def test_without_arrow_tables_are_read_as_with_it(folder, name, monkeypatch):
     def missing(module, purpose):
         raise MissingLibraryError(module)
 
-    monkeypatch.setattr(table, "library", missing)
+    monkeypatch.setattr(delimited, "library", missing)
     opened = open_inputs([str(folder / name)])[0]
     for start in (0, 11, 57):
         blocks = [block.X for block in opened.blocks(start, 0)]
@@ -534,15 +534,15 @@ def test_lines_of_json_have_names_bad_lines_and_gaps_as_tables_have(tmp_path, pa
     path = tmp_path / ("x.jsonl.gz" if packed else "x.jsonl")
     path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     naming = Naming(ids=("id",), kept=True)
-    source = open_inputs([str(path)], InputOptions(skip=True, naming=naming))[0]
+    source = open_inputs([str(path)], InputOptions(on_bad_line="skip", naming=naming))[0]
     (block,) = source.blocks(0, 0)
     assert_array_equal(block.X, [[1, np.nan], [np.nan] * 2, [np.nan] * 2, [np.nan, 2]])
     assert [*block.labels[0]] == ["u", "v", "", 5]
     source = open_inputs([str(path)], InputOptions(columns=("b",)))[0]
-    with pytest.raises(InputError, match=r"Row 2 of .* cannot be read: it is not a dict, as the"):
+    with pytest.raises(InputError, match=r"Line 4 of .*row 2, .*read: it is not a dict, as the"):
         list(source.blocks(0, 0))
     source = open_inputs([str(path)], InputOptions(columns=("a",)))[0]
-    with pytest.raises(InputError, match=r"Column 'a' has 'x' in row 1 .*needed are numbers"):
+    with pytest.raises(InputError, match=r"Line 2 of .*row 1, .*'x' in column 'a', needed are num"):
         list(source.blocks(0, 0))
 
 

@@ -38,7 +38,7 @@ def learn(tmp_path, monkeypatch, capsys):
     def learned(data, *options, live=True):
         name = "-"
         if live:
-            monkeypatch.setattr("atomstream.io.lines.standard_input", io.BytesIO(data).read)
+            monkeypatch.setattr("atomstream.io.texts.standard_input", io.BytesIO(data).read)
         else:
             (tmp_path / "x.csv").write_bytes(data)
             name = str(tmp_path / "x.csv")
@@ -187,7 +187,7 @@ def test_learning_says_on_standard_error_how_many_rows_were_left_out(
     _, _, told = learn(data, "--on-bad-line", "skip", live=live)
     assert "left out" not in told.err  # --json tells it on standard output
     assert json.loads(told.out)["skipped"] == 2
-    monkeypatch.setattr("atomstream.io.lines.standard_input", io.BytesIO(data).read)
+    monkeypatch.setattr("atomstream.io.texts.standard_input", io.BytesIO(data).read)
     arguments = ["learn", "-" if live else str(tmp_path / "x.csv"), *SETTINGS]
     assert main([*arguments, "--on-bad-line", "skip", "--out", str(tmp_path / "again")]) == 0
     told = capsys.readouterr()

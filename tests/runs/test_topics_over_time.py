@@ -173,8 +173,12 @@ def test_files_that_are_documents_are_named(folder, tmp_path):
 @pytest.mark.parametrize(
     ("lines", "options", "words"),
     [
-        (["2001-01-01", "02/19/2003"], (), r"line 3: '02/19/2003' in 'when' is not a date; needed"),
-        (["2001-01-01", "2001-13"], (), r"line 3: '2001-13' in 'when' is not a date"),
+        (
+            ["2001-01-01", "03/02/2003"],
+            (),
+            "line 3 holds '03/02/2003', .* is not clear; say --dates",
+        ),
+        (["2001-01-01", "2001-13"], (), r"line 3 holds '2001-13', needed are dates"),
         (["", " "], (), "has no dates in 'when'"),
         (["0001-01-01", "2001-01-01"], ("--freq", "day"), "730,486 spans; correct them"),
         (["2001-01-01"], ("--date", "day"), "no column 'day'; it has 2: 'when', 'body'"),

@@ -18,7 +18,6 @@ EXTRAS = {
     "matplotlib": "plots",
     "mlflow": "loggers",
     "networkx": "graph",
-    "pandas": "series",
     "pyarrow": "io",
     "tensorboard": "loggers",
     "torch": "torch",

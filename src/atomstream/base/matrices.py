@@ -391,6 +391,11 @@ def unit(rows: NDArray) -> NDArray:
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
 
+def or_wider(dtype: Any) -> str:
+    """Return the advice to give numbers in a wider type, where there is one to give them in."""
+    return " or give them as float64" if np.dtype(dtype).itemsize < 8 else ""
+
+
 def of_sum_one(rows: NDArray) -> NDArray:
     """Return rows scaled to the sum one; rows of zeros stay."""
     totals = rows.sum(axis=-1, keepdims=True)

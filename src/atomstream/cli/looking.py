@@ -10,7 +10,15 @@ import click
 import numpy as np
 
 from atomstream.base import counted, library, printable, told, track
-from atomstream.cli.options import as_json, count_option, path_option, run_argument, warn
+from atomstream.cli.options import (
+    as_json,
+    count_option,
+    guesses_kept,
+    options_of,
+    path_option,
+    run_argument,
+    warn,
+)
 from atomstream.exceptions import InputError
 from atomstream.io import STANDARD_INPUT, whole_file
 from atomstream.io.outputs import check_columns, check_out, code_writer, write_table
@@ -19,6 +27,7 @@ from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_
 from atomstream.looks.record import Record, Table, cell, read_edits
 from atomstream.looks.report import write_figures
 from atomstream.runs import forward_warnings, making_sense, open_record
+from atomstream.runs.reading import reading_of, table_reading
 from atomstream.watch import alarms_of, lives_of
 from atomstream.watch.diagnostics import BEYOND_MEANS, UNEXPLAINED
 
@@ -50,6 +59,7 @@ def encode(
     on_bad_line: str | None,
     uncertainty: Path | None,
     as_json: bool,
+    **reading: Any,
 ) -> int:
     """Write the codes of INPUTS under the dictionary of RUN, or of a model file.
 
@@ -57,7 +67,8 @@ def encode(
     shares of the topics in it, topic_0, topic_1 and so on; those of concentrations are what each
     factor contributes, factor_0, factor_1 and so on, over its mean in RUN. Before them come the
     columns of --id, here or in the settings of RUN, an index that pandas has written, dates, and
-    the names of files where each is one sample.
+    the names of files where each is one sample. Tables are read as RUN has read its own, unless
+    options say otherwise.
     """
     record = open_record(run)
     look, writer = look_of(record.model, record.task), code_writer(out)
@@ -76,7 +87,12 @@ def encode(
         if not look.files.skips:
             raise InputError(f"--on-bad-line is for rows of numbers, and {kind}.")
         record = replace(record, skips=on_bad_line == "skip")
-    encoded, n_rows, n_skipped = look.files.encode(record, inputs, ids), 0, 0
+    how = reading_of(reading)
+    if how and not look.files.reads_tables:
+        raise InputError(f"--{next(iter(how))} is for tables, and {kind}.")
+    record = replace(record, reading=how)
+    with guesses_kept() as guesses:
+        encoded, n_rows, n_skipped = look.files.encode(record, inputs, ids), 0, 0
     edits = replace(edits_of(record), n_atoms=encoded.n_atoms)
     # Merging and rejecting is for atoms that were looked at in a report; others are written as they
     # are.
@@ -88,8 +104,20 @@ def encode(
             write(labels, codes)
             n_rows += len(codes)
             n_skipped += int(np.isnan(codes).any(axis=1).sum())
-    skipped = {"skipped": n_skipped} if record.skips_bad_rows else {}
+    skipped: dict[str, Any] = {"skipped": n_skipped} if record.skips_bad_rows else {}
+    if guesses and as_json:
+        skipped["guesses"] = guesses
+    elif guesses:
+        click.echo("\n".join(guesses), err=True)
     return print_facts({"out": str(out), "rows": n_rows, "atoms": len(names)} | skipped, as_json)
+
+
+# Before the last, which is --json. What was learned decides on the columns.
+encode.params[-1:-1] = [
+    each
+    for each in options_of(table_reading)
+    if each.name not in ("columns", "drop", "on_bad_line")
+]
 
 
 @click.command()

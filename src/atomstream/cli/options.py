@@ -1,14 +1,17 @@
 """Options of the command line: those of a run are made from the fields of its settings."""
 
+import logging
 import re
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 import click
 
+from atomstream.io.source import log as GUESSES  # noqa: N812 - a constant here
 from atomstream.io.source import max_memory
 from atomstream.runs.settings import Settings, without_none
 
@@ -133,6 +136,23 @@ def _default(each: Field[Any]) -> str:
     if "length" in known:
         value = f"{value:g}m"
     return f" (default: {','.join(value) if isinstance(value, tuple) else value})"
+
+
+@contextmanager
+def guesses_kept() -> Iterator[list[str]]:
+    """Hand over what is guessed of inputs in the body, a sentence for each input."""
+    sentences: dict[str, None] = {}  # an input may be opened twice
+    handler, before = logging.Handler(), GUESSES.level
+    handler.emit = lambda record: sentences.update({record.getMessage(): None})  # type: ignore[method-assign]
+    GUESSES.addHandler(handler)
+    GUESSES.setLevel(logging.INFO)
+    kept: list[str] = []
+    try:
+        yield kept
+    finally:
+        kept += sentences
+        GUESSES.setLevel(before)
+        GUESSES.removeHandler(handler)
 
 
 def warn(sentence: str) -> None:

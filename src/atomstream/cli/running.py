@@ -13,6 +13,7 @@ from atomstream.base import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
 from atomstream.io.inputs import STANDARD_INPUT
+from atomstream.io.source import guesses_of
 from atomstream.runs import TASKS, Outcome, Run, RunFolder, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import (
@@ -263,6 +264,7 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
         for sentence in run.warnings:  # those of the sessions before
             warn(sentence)
         run.on_warning = warn
+        run.on_guesses = _say_guesses
     with stopped_by_signals(run):
         try:
             unit = plural(run.task.unit)
@@ -278,6 +280,16 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
     return 0
 
 
+def _say_guesses(guesses: Mapping[str, Mapping[str, str]]) -> None:
+    """Write a line to standard error on what was guessed of inputs, those alike together."""
+    alike: dict[str, list[str]] = {}
+    for name, known in guesses.items():
+        alike.setdefault("; ".join(known.values()), []).append(name)
+    for sentence, names in alike.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        click.echo(f"{names[0]}{more}: {sentence}.", err=True)
+
+
 def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
     # A run that stopped before its first batch has no objective.
     learned = run.task.learned and run.history.objective
@@ -290,6 +302,7 @@ def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "objective": run.history.recent if learned else None,
         "position": list(run.task.position),
+        **({"guesses": guesses} if (guesses := guesses_of(run.task.sources)) else {}),
     }
 
 

@@ -12,8 +12,9 @@ import numpy as np
 from atomstream.base import NamedColumns, check_count, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
 from atomstream.io import Pictures, Place, Storage, Window, digest, found, place_of, version_of
+from atomstream.io.input_options import InputOptions
 from atomstream.io.inputs import ENDINGS, check_axes, reader_of, rows_of
-from atomstream.io.source import InputOptions, Source, reading
+from atomstream.io.source import Source, reading
 
 LINES = (".csv", ".tsv", ".jsonl")
 
@@ -65,8 +66,6 @@ class FileShard:
     options : InputOptions
     storage : tuple of (str, value), default=()
         Options of the store.
-    head : bytes, default=b""
-        Line of names in front of lines.
     images : tuple of str, default=()
     columns : tuple of str, default=()
         Names of the columns in the order of all shards, where that of the file is another one.
@@ -79,7 +78,6 @@ class FileShard:
     version: str
     options: InputOptions = field(default_factory=InputOptions, repr=False)
     storage: Storage = field(default=(), repr=False)
-    head: bytes = field(default=b"", repr=False)
     images: tuple[str, ...] = field(default=(), repr=False)
     columns: tuple[str, ...] = field(default=(), repr=False)
 
@@ -134,7 +132,7 @@ class FileShard:
         if self.images:
             return _pictures(self.images, self.storage, self.options, self.first), 0
         if self.uri.lower().endswith(LINES):
-            window = Window(self._place, self.head, self.first, self.last)
+            window = Window(self._place, self.first, self.last)
             return _source(window, self.uri, self.options), 0
         return _source(self._place, self.uri, self.options), self.first
 
@@ -264,29 +262,13 @@ def _cut(make: FileShard, source: Source, rows: int) -> Iterator[FileShard]:
         named = source.names is not None
         if uri.lower().endswith(".jsonl") and named and not options.columns:
             make = replace(make, options=replace(options, columns=tuple(source.names or ())))
-        with reading(uri), make._place.open("rb") as file:
-            yield from _cut_lines(file, make, rows, headed=named and not uri.endswith(".jsonl"))
+        make = replace(make, options=replace(make.options, head=getattr(source, "head", None)))
+        with reading(uri):
+            for first, last, n_rows in source.cuts(rows):  # type: ignore[attr-defined]
+                yield replace(make, first=first, last=last, n_rows=n_rows)
         return
     for first, last in _ranges(source, rows, uri):
         yield replace(make, first=first, last=last, n_rows=last - first)
-
-
-def _cut_lines(file: Any, make: FileShard, rows: int, *, headed: bool) -> Iterator[FileShard]:
-    """Yield shards of whole lines; blank ones are no rows."""
-    head, begin, end, n_rows = b"", 0, 0, 0
-    for line in file:
-        end += len(line)
-        if not line.strip():
-            continue
-        if headed and not head:
-            head, begin = line, end
-            continue
-        n_rows += 1
-        if n_rows == rows:
-            yield replace(make, first=begin, last=end, n_rows=n_rows, head=head)
-            begin, n_rows = end, 0
-    if n_rows:
-        yield replace(make, first=begin, last=end, n_rows=n_rows, head=head)
 
 
 def _ranges(source: Source, rows: int, name: str) -> Iterator[tuple[int, int]]:

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base import Samples, check_count, counted
 from atomstream.domains.series.frames import Table
 from atomstream.domains.series.levels import better_lag, half_widths, min_errors
-from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _series_head
 from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
+from atomstream.io.time_index import Times
 from atomstream.loop import Algorithm
 
 MAX_NAMED = 10  # series in a warning

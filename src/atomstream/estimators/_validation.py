@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
-from atomstream.base import ArrayLike, Matrix, checked_numbers, dense, fixed_atoms
+from atomstream.base import ArrayLike, Matrix, checked_numbers, dense, fixed_atoms, or_wider
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._columns import in_columns, is_array
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
@@ -267,7 +267,7 @@ def in_scale(batches: Iterator[Batch], objective: Objective, signed: str = "") -
         if largest > (most**0.5 if loss.quadratic else most / 1e4):
             raise ValueError(
                 f"X has entries of {largest:.2g}, whose sums are not finite in {dtype}; rescale "
-                "the data or give them as float64."
+                f"the data{or_wider(dtype)}."
             )
         low, high = ACCURATE[np.dtype(dtype)][0 if loss.quadratic else 1]
         if bounds is not None and bounds.low > 0:

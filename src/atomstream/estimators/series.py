@@ -11,13 +11,13 @@ from atomstream.base.fields import array, count, field_names, part, texts
 from atomstream.domains.series.frames import Form, Table, in_series, labels_on, n_shared
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors
-from atomstream.domains.series.time_index import Times
 from atomstream.estimators import _parameters, _series_head
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import view
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._series_forecast import SeriesForecast
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.io.time_index import Times
 from atomstream.streams import windows
 
 

@@ -81,7 +81,7 @@ DOMAIN_PARTS = {
     "LastKnown": "atomstream.domains.series.levels",
     "Levels": "atomstream.domains.series.levels",
     "Motif": "atomstream.domains.networks.motifs",
-    "Times": "atomstream.domains.series.time_index",
+    "Times": "atomstream.io.time_index",
     "Vocabulary": "atomstream.domains.text.vocabulary",
 }
 

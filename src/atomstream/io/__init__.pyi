@@ -1,6 +1,7 @@
 """What there is to read and write with; the names in ``__all__`` are public."""
 
 from .arrays import read_matrix_market as read_matrix_market
+from .delimited import DelimitedTable as DelimitedTable
 from .documents import DocumentFile as DocumentFile
 from .documents import DocumentOptions as DocumentOptions
 from .documents import open_documents as open_documents
@@ -30,33 +31,35 @@ from .images import Pictures as Pictures
 from .images import is_color as is_color
 from .images import load_image as load_image
 from .images import not_kept as not_kept
+from .input_options import InputOptions
+from .input_options import Naming as Naming
+from .input_options import TableOptions as TableOptions
 from .inputs import STANDARD_INPUT as STANDARD_INPUT
 from .inputs import axes_of as axes_of
 from .inputs import check_axes as check_axes
 from .inputs import images_in, open_inputs, register_reader
 from .inputs import reader_of as reader_of
-from .lines import Naming as Naming
-from .lines import text_lines as text_lines
-from .lines import whole_text as whole_text
 from .outputs import Labels as Labels
 from .outputs import check_out as check_out
 from .outputs import image_format as image_format
 from .outputs import write_image as write_image
 from .outputs import write_table as write_table
 from .series_table import read_series as read_series
-from .source import Block, InputOptions, Source
+from .source import Block, Source
 from .source import Input as Input
 from .source import InputFile as InputFile
 from .source import allowed as allowed
 from .source import existing as existing
+from .source import log_guesses as log_guesses
 from .source import naming_source as naming_source
 from .source import need as need
 from .source import numbered as numbered
 from .source import reading as reading
 from .source import size_of as size_of
-from .table import DelimitedTable as DelimitedTable
 from .tensors import Tensor as Tensor
 from .tensors import open_tensor as open_tensor
+from .texts import text_lines as text_lines
+from .texts import whole_text as whole_text
 from .video import Video as Video
 from .video import as_frames as as_frames
 from .video import open_video as open_video

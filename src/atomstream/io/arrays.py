@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import checked_array, checked_numbers, library
 from atomstream.exceptions import InputError
-from atomstream.io import lines, source
+from atomstream.io import source
+from atomstream.io.input_options import InputOptions
 
 MOST_HEAD = 1 << 16  # bytes of a line of a head
 CHUNK = 1 << 20  # bytes that are searched at a time
@@ -99,7 +100,7 @@ def _as_rows(array: Any, axes: Sequence[int], name: str) -> Any:
         raise InputError(f"{name}: {error}") from None
 
 
-def npy(path: Path, options: source.InputOptions) -> source.Source:
+def npy(path: Path, options: InputOptions) -> source.Source:
     """Open a .npy file as a memory map."""
     with path.open("rb") as file:
         if file.read(6) != b"\x93NUMPY":  # numpy would offer to unpickle it
@@ -161,7 +162,7 @@ class _Stored:
         return np.frombuffer(data, self.dtype)
 
 
-def matrix_market(path: Path, _options: source.InputOptions) -> source.Source:
+def matrix_market(path: Path, _options: InputOptions) -> source.Source:
     """Open a Matrix Market file, dense or sparse; it is read as a whole, as its order is free."""
     matrix = read_matrix_market(path)
     return Sliced(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, path, [path])
@@ -176,7 +177,9 @@ def read_matrix_market(path: Path) -> Any:
     from scipy.io import mmread
 
     last, size = b"\n", 0
-    with lines.opened(path) as file:
+    from atomstream.io import texts  # here: other arrays are no text
+
+    with texts.opened(path) as file:
         while chunk := file.read(CHUNK):
             last, size = chunk[-1:], size + len(chunk)
             if b"\0" in chunk:
@@ -209,7 +212,7 @@ def _check_claims(path: Path, file: Any, size: int) -> None:
     source.need(40 * n_entries + 16 * n_rows if counted else 16 * n_entries, str(path))
 
 
-def zarr_array(path: Path, options: source.InputOptions) -> source.Source:
+def zarr_array(path: Path, options: InputOptions) -> source.Source:
     """Open a Zarr array, or the only array (or the one that is named) of a Zarr group."""
     storage = dict(getattr(path, "storage", ())) or None
     node = library("zarr", "Zarr stores").open(str(path), mode="r", storage_options=storage)
@@ -219,7 +222,7 @@ def zarr_array(path: Path, options: source.InputOptions) -> source.Source:
     return Sliced(array, path, files, options.sample_axes)
 
 
-def npz(path: Path, options: source.InputOptions) -> source.Source:
+def npz(path: Path, options: InputOptions) -> source.Source:
     """Open a .npz file: one of its dense arrays, or the sparse matrix that scipy wrote.
 
     An array whose axes of the samples are named is loaded as a whole.

@@ -1,12 +1,10 @@
 """Documents in files: text files or their lines, a field of JSON lines, a column of a table."""
 
-import csv
 import json
-import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +14,19 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io.lines import bounded, chosen, text_lines, whole_text
-from atomstream.io.source import Input, existing, reading
+from atomstream.io import texts
+from atomstream.io.column_names import chosen
+from atomstream.io.dates import DateError, dates_of_texts
+from atomstream.io.input_options import AUTO, NO, OF_TEXT, TableOptions
+from atomstream.io.inputs import check_used
+from atomstream.io.source import Input, existing, log_guesses, reading
+from atomstream.io.table_head import Guesses, Head
+from atomstream.io.text_file import TextFile
+from atomstream.io.texts import bounded, whole_text
 
 MIN_PARAGRAPHS, LINES_READ = 5, 1000  # from which on a text is said to have some; to find them
+AS_USUAL = TableOptions()
+TABLE_OPTIONS = (*OF_TEXT, "missing")
 TEXTS, LINES, TABLES = (".txt", ".md"), (".jsonl", ".ndjson"), (".csv", ".tsv")
 
 
@@ -43,6 +50,8 @@ class DocumentOptions:
         Further ones, which may be absent.
     empty : bool, default=False
         Whether documents may be empty: so is a line of JSON without the field.
+    table : TableOptions, optional
+        How tables are written, and the encoding of all texts. A bad line is one without a document.
     """
 
     per: str = "line"
@@ -51,6 +60,7 @@ class DocumentOptions:
     labels: Sequence[str] = ()
     known: Sequence[str] = ()
     empty: bool = False
+    table: TableOptions = AS_USUAL
 
     @property
     def beside(self) -> list[str]:
@@ -73,7 +83,7 @@ class DocumentFile(Input):
     ----------
     path : path
         ``.txt`` or ``.md``, ``.jsonl`` or ``.ndjson``, ``.csv`` or ``.tsv``, each also with
-        ``.gz``; UTF-8.
+        ``.gz``.
     options : DocumentOptions
 
     Raises
@@ -99,7 +109,11 @@ class DocumentFile(Input):
                 f"{path} has no columns, so none is called {options.labels[0]!r}; documents with "
                 "ids or dates come in tables (.csv, .tsv) or JSON lines (.jsonl)."
             )
-        self._delimiter = "\t" if bare.endswith(".tsv") else ","
+        used = TABLE_OPTIONS if self._kind is TABLES else ("encoding",)
+        check_used(options.table, frozenset(used), str(path))
+        self.n_skipped = 0  # in the last reading
+        self._text = TextFile(self.path, self.name)
+        self.guesses: Guesses = self._text.guesses
 
     @property
     def row_names(self) -> list[str]:
@@ -109,9 +123,8 @@ class DocumentFile(Input):
         if self._kind is LINES:
             return self._options.beside
         with reading(self.name):
-            header: list[str] = next(self._cells(), [])
-        wanted = self._options.labels
-        return [name for name in self._options.beside if name in header or name in wanted]
+            names, wanted = self._head.names, self._options.labels
+        return [name for name in self._options.beside if name in names or name in wanted]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the documents."""
@@ -120,19 +133,24 @@ class DocumentFile(Input):
     def entries(self) -> Iterator[Entry]:
         """Yield the documents with where they stand and what they are called."""
         read = {TEXTS: self._from_text, LINES: self._from_json, TABLES: self._from_table}
+        self.n_skipped = 0
         with reading(self.name):
             for entry in read[self._kind or TEXTS](self.row_names):
-                if not (entry.text.strip() or self._options.empty):
+                if entry.text.strip() or self._options.empty:
+                    yield entry
+                elif self._options.table.skips:
+                    self.n_skipped += 1
+                else:
                     raise InputError(
-                        f"{self.name}, {entry.place}: the document is empty; leave it out."
+                        f"{self.name}, {entry.place}: the document is empty; leave it out, or "
+                        "all such documents with --on-bad-line skip."
                     )
-                yield entry
 
     def check_lines(self) -> None:
         """Warn where each line is a document, and the text has paragraphs of several lines."""
         by_line = self._kind is TEXTS and self._options.per == "line"
         with reading(self.name):
-            filled = [bool(line.strip()) for line in islice(text_lines(self.path), LINES_READ)]
+            filled = [bool(line.strip()) for line in islice(self._lines(), LINES_READ)]
         n_paragraphs = sum(has_text for has_text, _ in groupby(filled))
         # Lists of documents have no empty lines, or one after each.
         if by_line and n_paragraphs >= MIN_PARAGRAPHS and sum(filled) > 2 * n_paragraphs:
@@ -141,19 +159,42 @@ class DocumentFile(Input):
 
     def _numbered(self) -> Iterator[tuple[str, str]]:
         """Yield the lines that are not blank, and where they stand."""
-        for number, line in enumerate(text_lines(self.path), 1):
+        for number, line in enumerate(self._lines(), 1):
             if line.strip():
                 yield f"line {number}", line
 
-    def _cells(self) -> Any:
-        """Return a reader of the rows of a table; fields may hold ends of lines."""
-        return csv.reader(text_lines(self.path, newline=""), delimiter=self._delimiter)
+    def _encoding(self) -> str:
+        if self._options.table.encoding is not None:
+            return self._options.table.encoding
+        encoding, why = texts.encoding_in(self.path)
+        if why:
+            self.guesses["encoding"] = (encoding, why)
+        return encoding
+
+    def _lines(self) -> Iterator[str]:
+        return texts.text_lines(self.path, self._encoding())
+
+    @cached_property
+    def _head(self) -> Head:
+        """What the beginning of a table tells: the column of the text need not be of numbers."""
+        how = replace(self._options.table, index=NO)
+        head, _ = self._text.head(self._text.beginning(how), how)
+        log_guesses(self.name, self.guesses)
+        return head
+
+    def _cells(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the fields of the rows of a table, and the numbers of their first lines."""
+        head = self._head
+        with self._text.parts(head.dialect, head.n_lines) as parts:
+            for part in parts:
+                for line, record in part.records():
+                    yield line, head.dialect.fields(record)
 
     def _from_text(self, names: list[str]) -> Iterator[Entry]:
         if self._options.per == "file":
-            yield Entry("whole file", whole_text(self.path), (self.path.name,))
+            yield Entry("whole file", whole_text(self.path, self._encoding()), (self.path.name,))
             return
-        joined, lines = self._options.per == "paragraph", enumerate(text_lines(self.path), 1)
+        joined, lines = self._options.per == "paragraph", enumerate(self._lines(), 1)
         # A group is all lines up to an empty one, or each line alone, by its number.
         for group, block in groupby(lines, lambda at: bool(at[1].strip()) and (joined or at[0])):
             if group:
@@ -192,10 +233,7 @@ class DocumentFile(Input):
         return text
 
     def _from_table(self, names: list[str]) -> Iterator[Entry]:
-        rows = self._cells()
-        header: list[str] = next(rows, [])
-        if not header:
-            raise InputError(f"{self.name} has no lines.")
+        header, missing = self._head.names, self._options.table.missing
         columns = [name for name in header if name not in names]
         if self._options.column is not None:
             columns = [self._options.column]
@@ -205,11 +243,10 @@ class DocumentFile(Input):
                 f"{', '.join(header)}."
             )
         places = chosen(header, [*columns, *names], self.name)
-        # The number of a line is that of its end, for quoted fields may hold several.
-        for row in rows:
-            if row:
-                text, *labels = (row[place] if place < len(row) else "" for place in places)
-                yield Entry(f"line {rows.line_num}", text, tuple(labels))
+        for line, row in self._cells():
+            text, *labels = (row[place] if place < len(row) else "" for place in places)
+            text = "" if text.strip() in missing else text
+            yield Entry(f"line {line}", text, tuple(labels))
 
 
 def _text(value: Any) -> str:
@@ -219,42 +256,29 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def parsed_date(text: str) -> np.datetime64:
-    """Return a date written as ISO 8601 has it, in local time; NaT for an empty text.
-
-    Raises
-    ------
-    ValueError
-        For other texts.
-    """
-    text = text.strip()
-    if not text:
-        return np.datetime64("NaT", "s")
-    if re.fullmatch(r"\d{4}(-\d\d)?", text):  # a year, or a month of it
-        return np.datetime64(text, "s")
-    return np.datetime64(datetime.fromisoformat(text).replace(tzinfo=None), "s")
-
-
-def dates_of(files: Sequence[DocumentFile], column: str) -> NDArray:
+def dates_of(files: Sequence[DocumentFile], column: str, order: str = AUTO) -> NDArray:
     """Return when each document was written, datetime64[s]; NaT where that is not said.
+
+    ``order`` is as in `dates_of_texts`; dates with a zone count as local times.
 
     Raises
     ------
     InputError
         For what is no date.
     """
-    dates: list[Any] = []
+    found: list[NDArray] = []
     for file in files:
         place = file.row_names.index(column)
-        for entry in file.entries():
-            try:
-                dates.append(parsed_date(entry.labels[place]))
-            except ValueError:
-                raise InputError(
-                    f"{file.name}, {entry.place}: {entry.labels[place]!r:.40} in {column!r} is not "
-                    "a date; needed is e.g. 2003-02-19, 2003-02 or 2003-02-19T10:30."
-                ) from None
-    return np.array(dates, "datetime64[s]")
+        entries = [(entry.place, entry.labels[place].strip()) for entry in file.entries()]
+        try:
+            dates = dates_of_texts([text for _, text in entries], order, local=True)
+        except DateError as error:
+            where = next((place for place, text in entries if text == error.text), "")
+            raise error.explained(column, f"{file.name}, {where}", numbers=False) from None
+        if dates.guess:
+            file.guesses["dates"] = (order, dates.guess)
+        found.append(dates.labels.astype("datetime64[s]"))
+    return np.concatenate(found)
 
 
 def open_documents(inputs: Sequence[str], options: DocumentOptions) -> list[DocumentFile]:

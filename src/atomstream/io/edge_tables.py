@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atomstream.exceptions import InputError, NetworkWarning
-from atomstream.io.lines import DECIMAL_COMMA, NOTHING, SAY_COMMA, number_of, text_lines
+from atomstream.io.input_options import AUTO, YES, TableOptions, is_among, lines_left_out
+from atomstream.io.number_format import DECIMAL_COMMA, NOTHING, PLAIN, SAY_COMMA, NumberFormat
+from atomstream.io.texts import text_lines
 
 Edges = tuple[Sequence[Any], Sequence[Any], Sequence[float | None]]  # tails, heads, weights
 
@@ -19,6 +21,10 @@ Edges = tuple[Sequence[Any], Sequence[Any], Sequence[float | None]]  # tails, he
 ENDS = (("source", "target"), ("tail", "head"), ("from", "to"), ("node1", "node2"))
 WEIGHT = "weight"
 NO_NODE = (None, "")
+AS_USUAL = TableOptions()
+OF_NEIGHBOURS = (
+    "# GMT "  # how the second line begins that networkx writes above lists of neighbours
+)
 
 
 @dataclass(frozen=True)
@@ -29,38 +35,27 @@ class EdgeOptions:
     ----------
     weight : str or None, default="weight"
         Column or attribute of edges that holds their weights; None counts every edge as 1.
-    delimiter : str, optional
-        One sign between the fields of a line; a blank stands for any number of blanks and tabs, and
-        a backslash with a t for a tab. By default the sign that most lines have: a tab, a bar, a
-        semicolon or a comma, else blanks.
-    decimal : {".", ","}, default="."
-        Decimal sign of weights in text.
+    table : TableOptions, optional
+        How lines of text are written. By default the delimiter is the sign that most lines have: a
+        tab, a bar, a semicolon or a comma, else blanks.
 
     Raises
     ------
     ValueError
-        For a delimiter or a decimal sign out of range.
+        For a name of weights that is none.
     """
 
     weight: str | None = WEIGHT
-    delimiter: str | None = None
-    decimal: str = "."
+    table: TableOptions = AS_USUAL
 
     def __post_init__(self) -> None:
         if self.weight is not None and not isinstance(self.weight, str):
             raise ValueError(f"weight must be the name of a column or None, got {self.weight!r}.")
-        if self.decimal not in (".", ","):
-            raise ValueError(f"decimal must be '.' or ',', got {self.decimal!r:.40}.")
-        if self.delimiter == r"\t":  # as it is typed on a command line
-            object.__setattr__(self, "delimiter", "\t")
-        sign = " " if self.delimiter is None else self.delimiter
-        if not isinstance(sign, str) or len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
-            raise ValueError(
-                "delimiter must be one sign that is no letter, digit or quotation mark, got "
-                f"{sign!r:.40}."
-            )
-        if sign == self.decimal:
-            raise ValueError(f"delimiter and decimal are both {sign!r}; they must differ.")
+
+    @property
+    def form(self) -> NumberFormat:
+        """How weights are written."""
+        return self.table.numbers
 
 
 class EdgeTable(NamedTuple):
@@ -97,11 +92,11 @@ class EdgeTable(NamedTuple):
                 raise InputError(f"{self.place(row)} lacks a node: {start!r}, {end!r}.")
         if weight is None:
             return tails, heads, [1.0] * len(tails)
-        weights = [_number(field, options.decimal) for field in self.columns[weight]]
+        weights = [_number(field, options.form) for field in self.columns[weight]]
         for row, value in enumerate(weights):
             if value is None or not 0 <= value < math.inf:
                 field = self.columns[weight][row]
-                comma = DECIMAL_COMMA.fullmatch(str(field)) and options.decimal == "."
+                comma = DECIMAL_COMMA.fullmatch(str(field)) and options.table.decimal == "."
                 raise InputError(
                     f"{self.place(row)}: the weight {field!r:.40} is not a finite number of at "
                     f"least 0{f'; for decimal commas {SAY_COMMA}' if comma else ''}."
@@ -126,7 +121,7 @@ class EdgeTable(NamedTuple):
             named += others if ends is None else []  # the third column by its place
         if named or options.weight is None:
             return tail, head, next(iter(named), None)
-        numbers = {i: all_numbers(self.columns[i], options.decimal) for i in others}
+        numbers = {i: all_numbers(self.columns[i], options.form) for i in others}
         known = {names[i]: bool(self.columns[i]) and found for i, found in numbers.items()}
         _other_weight(options, known, self.name)
         return tail, head, None
@@ -197,15 +192,15 @@ def ends_of(names: Sequence[str]) -> tuple[int, int] | None:
     return None if known is None else (plain.index(known[0]), plain.index(known[1]))
 
 
-def all_numbers(values: Iterable[Any], decimal: str = ".") -> bool:
+def all_numbers(values: Iterable[Any], form: NumberFormat = PLAIN) -> bool:
     """Return whether fields of a table are numbers, and none of them is True or False."""
-    return all(not isinstance(v, bool) and _number(v, decimal) is not None for v in values)
+    return all(not isinstance(v, bool) and _number(v, form) is not None for v in values)
 
 
-def _number(value: Any, decimal: str) -> float | None:
+def _number(value: Any, form: NumberFormat) -> float | None:
     """Return a field of a table as a number; None where it is none."""
     try:
-        return number_of(value, decimal)
+        return form.number(value)
     except (TypeError, ValueError):
         return None
 
@@ -234,12 +229,12 @@ def read_edge_list(path: Path, options: EdgeOptions) -> EdgeTable:
     InputError
         For lines that are not an edge, with their number and what would help.
     """
-    lines = list(_lines(path))
-    sign = _delimiter(lines, options, path) if options.delimiter is None else options.delimiter
+    lines, told = list(_lines(path, options.table)), options.table.delimiter
+    sign = _delimiter(lines, options.table, path) if told is None else told
     rows = [_fields(line.text, sign) for line in lines]
     if any(line.data is not None for line in lines):
         names = _take_attributes(path, lines, rows, options)
-    elif _has_names(rows, options):
+    elif _has_names(rows, options.table):
         names, lines = rows.pop(0), lines[1:]
         for line, row in zip(lines, rows, strict=True):
             if len(row) != len(names):
@@ -258,16 +253,29 @@ def read_edge_list(path: Path, options: EdgeOptions) -> EdgeTable:
     return EdgeTable(str(path), names, columns, lambda row: f"{path}, line {lines[row].number}")
 
 
-def _lines(path: Path) -> Iterator[_Line]:
-    for number, line in enumerate(text_lines(path), start=1):
+def _lines(path: Path, table: TableOptions) -> Iterator[_Line]:
+    out, comments = lines_left_out(table.skip_lines), ("#", "%", table.comment or "#")
+    for number, line in enumerate(text_lines(path, table.encoding), start=1):
         text = line.strip()
-        if not text or text[0] in "#%":
+        if line.startswith(OF_NEIGHBOURS):
+            raise InputError(neighbours(path))
+        if not text or text.startswith(comments) or is_among(number, out):
             continue
+        if table.comment is not None:
+            text = text.partition(table.comment)[0].rstrip()
         brace = text.find("{") if text[-1] == "}" else -1
         if brace > 0:
             yield _Line(number, text[:brace].rstrip(), _literal(path, number, text[brace:]))
         else:
             yield _Line(number, text, None)
+
+
+def neighbours(path: Path) -> str:
+    """Return the complaint about lists of neighbours."""
+    return (
+        f"{path} lists the neighbours of a node in each line, needed is an edge in each: read it "
+        "with networkx.read_adjlist, and write it with networkx.write_edgelist."
+    )
 
 
 def _literal(path: Path, number: int, text: str) -> dict[str, Any]:
@@ -284,12 +292,12 @@ def _literal(path: Path, number: int, text: str) -> dict[str, Any]:
     return data
 
 
-def _delimiter(lines: Sequence[_Line], options: EdgeOptions, path: Path) -> str:
+def _delimiter(lines: Sequence[_Line], table: TableOptions, path: Path) -> str:
     """Return the sign that more than half of the lines have; a blank where none is."""
     # Quoted fields may hold any sign.
     texts = [re.sub('"[^"]*"', "", line.text) if '"' in line.text else line.text for line in lines]
     for sign in DELIMITERS:
-        if sign == options.decimal or 2 * sum(sign in text for text in texts) <= len(texts):
+        if sign == table.decimal or 2 * sum(sign in text for text in texts) <= len(texts):
             continue
         if sign == "," and all(LAST_DECIMAL.fullmatch(text) for text in texts):
             raise InputError(
@@ -306,22 +314,25 @@ def _fields(text: str, sign: str) -> list[str]:
     return [field.strip() for field in row]
 
 
-def _has_names(rows: Sequence[Sequence[str]], options: EdgeOptions) -> bool:
+def _has_names(rows: Sequence[Sequence[str]], table: TableOptions) -> bool:
     """Return whether the first line names columns: known names, or texts above nothing but numbers.
 
     Nodes may be texts or numbers; that is why both of them, or the weight, must be texts here.
     """
-    if not rows or ends_of(rows[0]) is not None:
-        return bool(rows)
+    if not rows or table.header != AUTO:
+        return bool(rows) and table.header == YES
+    if ends_of(rows[0]) is not None:
+        return True
     first, below = rows[0], rows[1:]
-    texts = [not all_numbers([field], options.decimal) for field in first]
+    form = table.numbers
+    texts = [not all_numbers([field], form) for field in first]
     alike = below and len(first) in (2, 3) and all(len(row) == len(first) for row in below)
     if not alike or not all(texts):
         return False
     if len(first) == 3 and (first[2] in NOTHING or not re.fullmatch(r"[^\W\d]\w*", first[2])):
         return False
     # Of three columns the last one, the weight, tells; of two both of them do.
-    return all(all_numbers(row[2:] or row, options.decimal) for row in below)
+    return all(all_numbers(row[2:] or row, form) for row in below)
 
 
 def _take_attributes(

@@ -14,7 +14,16 @@ from atomstream.base import (
     library,
 )
 from atomstream.exceptions import InputError
-from atomstream.io import edge_tables, read_matrix_market, reading
+from atomstream.io import edge_tables, reading
+
+# Graphs in files that are no edges, by their endings.
+REFUSED = {
+    ".adjlist": "an adjacency list, with the neighbours of a node in each line",
+    ".g6": "a graph in the format graph6",
+    ".s6": "a graph in the format sparse6",
+    ".json": "a graph in JSON",
+}
+INSTEAD = "read it with networkx, and write it with networkx.write_graphml or write_edgelist"
 
 
 class Entries(NamedTuple):
@@ -76,8 +85,12 @@ def _from_file(path: Path, options: edge_tables.EdgeOptions) -> Entries:
     path.stat()  # what is not there stays a FileNotFoundError
     name = path.name.lower().removesuffix(".gz")
     with reading(str(path)):
+        if (found := next((end for end in REFUSED if name.endswith(end)), None)) is not None:
+            raise InputError(f"{path} is {REFUSED[found]}; {INSTEAD}.")
         if name.endswith((".npz", ".mtx")):
             edge_tables.check_no_weight(options, str(path))
+            from atomstream.io import read_matrix_market  # here: few networks are matrices
+
             matrix = sp.load_npz(path) if name.endswith(".npz") else read_matrix_market(path)
             return Entries(matrix, range(matrix.shape[0]), None)
         if name.endswith((".gml", ".graphml")):

@@ -153,13 +153,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Window:
-    """Lines of a file: its head, and those from byte ``first`` to byte ``last``.
+    """Lines of a file, from byte ``first`` to byte ``last``.
 
     Readers of lines take it where they take a path.
     """
 
     place: Any
-    head: bytes
     first: int
     last: int
 
@@ -176,7 +175,7 @@ class Window:
         """Open the lines as a file of their own."""
         with self.place.open("rb") as file:
             file.seek(self.first)
-            yield io.BytesIO(self.head + file.read(self.last - self.first))
+            yield io.BytesIO(file.read(self.last - self.first))
 
 
 def place_of(uri: str, storage: Storage = ()) -> Any:

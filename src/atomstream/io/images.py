@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io.source import Block, InputOptions, Source, need, reading
+from atomstream.io.input_options import InputOptions
+from atomstream.io.source import Block, Source, need, reading
 from atomstream.streams import patch_view, take
 
 # Of red, green and blue in grey (ITU-R BT.601), with the four digits that saved ColorRestorers have

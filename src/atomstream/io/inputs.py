@@ -1,21 +1,23 @@
 """Inputs as rows of numbers: tables, arrays and images, read in blocks from any row on."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from atomstream.base import checked_numbers
 from atomstream.exceptions import InputError
-from atomstream.io.source import InputOptions, Source, existing, reading
+from atomstream.io.input_options import OF_TEXT, InputOptions, TableOptions
+from atomstream.io.source import Source, existing, reading
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
 
 # Readers by the endings of files; those of the package by their place, loaded when a file comes.
 KINDS: dict[str, Reader | str] = {
-    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "table:DelimitedTable"),
-    **dict.fromkeys((".jsonl", ".jsonl.gz"), "table:JsonTable"),
+    **dict.fromkeys((".csv", ".tsv", ".csv.gz", ".tsv.gz"), "delimited:DelimitedTable"),
+    **dict.fromkeys((".jsonl", ".jsonl.gz"), "json_lines:JsonTable"),
     ".parquet": "parquet:ParquetTable",
     **dict.fromkeys((".arrow", ".feather"), "parquet:ArrowTable"),
     ".npy": "arrays:npy",
@@ -26,6 +28,10 @@ KINDS: dict[str, Reader | str] = {
 }
 ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
 STANDARD_INPUT = "-"
+# Rows that a model refuses are bad lines too, whatever they come from.
+ANYWHERE = ("on_bad_line",)
+OF_COLUMNS = frozenset({"columns", "drop"})  # what every table uses
+CALLED = {"missing": "na"}  # options of TableOptions that have another name on the command line
 
 
 def register_reader(ending: str, reader: Reader) -> None:
@@ -113,7 +119,7 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
 def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
     """Return an input as a source, or the image files that it stands for."""
     if name == STANDARD_INPUT:
-        return _loaded("table:DelimitedTable")(None, options)
+        return _loaded("delimited:DelimitedTable")(None, options)
     if not name:
         raise InputError("The name of an input is empty.")
     path = existing(name)
@@ -134,18 +140,31 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
 
 def _check_together(sources: list[Source], images: list[Path], options: InputOptions) -> None:
     """Check that inputs agree with each other and with the options."""
+    for image in images[:1]:
+        check_used(options, frozenset(), str(image))
     others = [*map(str, images), *(source.name for source in sources if not source.has_columns)]
-    for option, columns in (
-        ("--columns chooses", options.columns),
-        ("--drop leaves out", options.drop),
-        ("--id names", options.naming.ids),
-    ):
-        if columns and others:
-            raise InputError(f"{option} columns of tables, and {others[0]} is not a table.")
+    if options.naming.ids and others:
+        raise InputError(f"--id names columns of tables, and {others[0]} is not a table.")
     if images and sources:
         raise InputError(
             f"Images and tables cannot be learned together: {images[0]} and {sources[0].name}."
         )
+
+
+def check_used(options: TableOptions, uses: Set[str], name: str) -> None:
+    """Refuse the options of tables that a kind of input does not use."""
+    known = [each.name for each in fields(TableOptions) if each.name not in ANYWHERE]
+    if unused := [option for option in options.given(known) if option not in uses]:
+        raise InputError(refusal(unused[0], name))
+
+
+def refusal(option: str, name: str) -> str:
+    """Return the complaint about an option that a kind of input does not use."""
+    if option in ("columns", "drop"):
+        verb = "chooses" if option == "columns" else "leaves out"
+        return f"--{option} {verb} columns of tables, and {name} is not a table."
+    flag, texts = CALLED.get(option, option).replace("_", "-"), " of text" * (option in OF_TEXT)
+    return f"--{flag} is for tables{texts}, and {name} is not one."
 
 
 def rows_of(place: Any, reader: Reader, options: InputOptions) -> Source:
@@ -155,6 +174,7 @@ def rows_of(place: Any, reader: Reader, options: InputOptions) -> Source:
         if not isinstance(rows, Source):
             rows = checked_numbers(rows, str(place))
             rows = _loaded("arrays:Sliced")(rows, place, [place], options.sample_axes)
+        check_used(options, rows.uses | OF_COLUMNS if rows.has_columns else rows.uses, str(place))
         return rows
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io import Block, InputOptions, lines, need, numbered
+from atomstream.io import Block, InputOptions, need, numbered, texts
+from atomstream.io.column_names import chosen
+from atomstream.io.input_options import AUTO, NO
 from atomstream.io.table import BYTES_PER_COLUMN, Table, split_arrow
 
 BYTES_PER_NAME = 64  # that the name of a row takes as an object
@@ -29,11 +31,17 @@ class ParquetTable(Table):
         pa = library("pyarrow", "Tables")
         self.name, self.files = str(path), [path]
         schema, self.group_rows, largest = self._opened(path)
-        index = [name for name in _index(schema) if name not in options.columns]
+        index = _index(schema, options)
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
         kinds = enumerate(schema.types)
         texts = {i: str(kind) for i, kind in kinds if not any(is_(kind) for is_ in numeric)}
-        self._choose(schema.names, options, texts, [schema.names.index(name) for name in index])
+        self._choose(schema.names, options, texts, index)
+        twice = [name for name in (*self.columns, *self.row_names) if schema.names.count(name) > 1]
+        if twice:  # columns of such files are read by their names
+            raise InputError(
+                f"{path} has two columns with the name {twice[0]!r:.80}; rename one, or leave both "
+                "out by their numbers with --drop."
+            )
         self.n_rows = sum(self.group_rows)
         # A row group is decoded as a whole, beside what it is decoded from.
         need(2 * largest + BYTES_PER_COLUMN * self.n_features, self.name)
@@ -66,7 +74,7 @@ class ParquetTable(Table):
         row, groups = int(sum(sizes[:first])), list(range(first, len(sizes)))
         columns = [*self.columns, *self.row_names]
         row_bytes = 4 * self.n_features + BYTES_PER_NAME * len(self.row_names)
-        n_rows = max(1, lines.CHUNK_BYTES // row_bytes)
+        n_rows = max(1, texts.CHUNK_BYTES // row_bytes)
         for batch in self._records(n_rows, groups, columns):
             if row + len(batch) > start:
                 new = pa.Table.from_batches([batch.select(columns)]).slice(max(start - row, 0))
@@ -102,7 +110,11 @@ class ArrowTable(ParquetTable):
                 yield batch.slice(start, n_rows).select(columns)
 
 
-def _index(schema: Any) -> list[str]:
-    """Return the columns that pandas wrote as the index of its frame."""
+def _index(schema: Any, options: InputOptions) -> list[int]:
+    """Return the places of the columns that name rows: by default the index that pandas wrote."""
+    if options.index not in (AUTO, NO):
+        return chosen(schema.names, (options.index,), "The table")
     metadata = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    return [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+    stored = [name for name in metadata.get("index_columns", []) if isinstance(name, str)]
+    stored = [] if options.index == NO else stored
+    return [schema.names.index(name) for name in stored if name not in options.columns]

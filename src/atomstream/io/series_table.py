@@ -1,27 +1,37 @@
-"""Tables of series: columns of numbers, and optionally a column of times."""
+"""Tables of series, from files and from frames: columns of numbers, and a column of times."""
 
 import re
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.exceptions import InputError
-from atomstream.io import DelimitedTable, InputOptions, existing, need, reading, write_table
-from atomstream.io.lines import Naming, chosen
-
-DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?)?")
+from atomstream.io import InputOptions, existing, log_guesses, need, open_inputs, write_table
+from atomstream.io.column_names import chosen
+from atomstream.io.dates import (
+    EXAMPLES,
+    DateError,
+    Dates,
+    dates_of_texts,
+    labels_of_index,
+    look_like_dates,
+)
+from atomstream.io.frame_columns import FrameColumns, columns_of_frame
+from atomstream.io.input_options import AUTO, DUPLICATES, ORDERS, REFUSE, Find, Naming
+from atomstream.io.time_index import regular_grid
 
 SENTINEL = re.compile(r"-1|-9+(\.9+)?")  # as tables often write what is missing
 BYTES_PER_TIME = 80  # as text
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
+ROWS_JUDGED = 20  # first ones, by which a column is taken for times
+ALL_OPTIONS = [each.name for each in fields(InputOptions)]
+TIME_NAMES = {"date", "time", "datetime", "timestamp", "day", "month", "quarter", "week", "period"}
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,10 @@ class SeriesTable:
         Where it was read from.
     known : ndarray of shape (at least n_times, n_known), or None
         Columns that are known ahead.
+    zone : {"", "UTC", "local"}
+        Of dates with zones, whether they are those of Greenwich, or local times.
+    guesses : mapping of str to (value, str)
+        What was guessed of options, and why.
     """
 
     values: NDArray
@@ -50,6 +64,8 @@ class SeriesTable:
     time: str
     path: str
     known: NDArray | None = None
+    zone: str = ""
+    guesses: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
 
     def check_rows(self, needed: int, remedy: str) -> None:
         """Raise InputError for too few rows, or a series without any value."""
@@ -100,69 +116,198 @@ class SeriesTable:
 
     def write(self, out: Path, names: list[str], labels: NDArray, values: NDArray) -> None:
         """Write a table like this one, with other columns and rows; NaN makes an empty field."""
+        zone = "Z" if self.zone == "UTC" and labels.dtype.kind == "M" else ""
         rows = (
-            (label, *("" if np.isnan(value) else repr(value) for value in row))
+            (label + zone, *("" if np.isnan(value) else repr(value) for value in row))
             for label, row in zip(labels.astype(str).tolist(), values.tolist(), strict=True)
         )
         write_table(out, (self.time, *names), rows)
 
 
 def read_series(
-    path: str | Path,
+    source: Any,
     *,
     time: str | None = None,
-    columns: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    decimal: str = ".",
-    missing: Sequence[str] = (),
+    dates: str = AUTO,
     known: Sequence[str] = (),
+    regular: bool = False,
+    duplicates: str = REFUSE,
+    **options: Any,
 ) -> SeriesTable:
-    """Return a table of series from comma-separated lines, plain or compressed (.gz).
+    """Return a table of series of a file or a frame.
 
     Parameters
     ----------
-    path : path
+    source : path or frame
+        A table of text (.csv, .tsv, also .gz), lines of JSON, a Parquet or an Arrow file; or a
+        frame of pandas or polars.
     time : str, optional
-        Name or number from 1 of the column of times: dates (2020-04, 2020-04-12, 2020-04-12 18:00,
-        or 6/22/2001 0:00 where only one order of day and month makes them rise) or whole numbers.
-        By default the first column, if it holds dates.
-    columns : sequence of str, default=()
-        Names, numbers or ranges of the series, or "numeric"; none means all other columns.
-    drop : sequence of str, default=()
-        Columns that are left out.
-    decimal : {".", ","}, default="."
-        Decimal sign of the numbers.
-    missing : sequence of str, default=()
-        What stands for a missing entry besides empty fields, such as "-99".
+        Name or number from 1 of the column of times: dates in a form of `dates_of_texts`, or whole
+        numbers. By default the index of a frame that has one; the first column, if it holds dates;
+        or the column of dates that is called date, time, day, month or alike.
+    dates : {"auto", "day-first", "month-first"}, default="auto"
+        What comes first in dates such as 4/12/2020.
     known : sequence of str, default=()
         Columns known ahead. The series then end with the last row in which one of them
         has a value; these columns go on.
+    regular : bool, default=False
+        Whether rows that are absent between evenly spaced times are filled in as missing.
+    duplicates : {"refuse", "mean", "sum", "first", "last"}, default="refuse"
+        What becomes of several rows of one time.
+    **options
+        How a table is read, as in `TableOptions`: columns, drop, header, delimiter, decimal, ...
 
     Raises
     ------
     InputError
         For files that cannot be read, dates of another kind, and columns that are not numeric.
     """
+    _check_choice("dates", dates, ORDERS)
+    _check_choice("duplicates", duplicates, DUPLICATES)
+    how = InputOptions(**options)
     if known:
-        read = partial(read_series, path, time=time, decimal=decimal, missing=missing)
-        ahead = read(columns=known)
-        return _beside(read(columns=columns, drop=(*drop, *ahead.names)), ahead)
-    path = existing(path)
-    with reading(str(path)):
-        naming = _TimeColumn(kept=True, time=time)
-        options = InputOptions(columns, decimal=decimal, naming=naming, drop=drop, missing=missing)
-        table = DelimitedTable(path, options)
+        chosen_ = replace(how, columns=known, drop=())
+        ahead = _arranged(_read(source, time, dates, chosen_), regular, duplicates)
+        how = replace(how, drop=(*how.drop, *ahead.names))
+        table = _arranged(_read(source, time, dates, how), regular, duplicates)
+        return _beside(table, ahead)
+    return _arranged(_read(source, time, dates, how), regular, duplicates)
+
+
+def _check_choice(name: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise InputError(f"{name} is {value!r:.40}, needed is one of {', '.join(known)}.")
+
+
+def _read(source: Any, time: str | None, order: str, options: InputOptions) -> SeriesTable:
+    """Return the table of a file or a frame, row by row as it stands there."""
+    if not isinstance(source, str | Path):
+        return _of_frame(source, time, order, options)
+    path = existing(source)
+    naming = _TimeColumn(kept=True, time=time)
+    table = open_inputs([str(path)], replace(options, naming=naming))[0]
+    if not table.has_columns:
+        raise InputError(f"{path} is not a table; series need columns with names.")
     blocks: list[NDArray] = []
-    times: list[str] = []
+    times: list[Any] = []
     for block in table.blocks(0, 0):
         blocks.append(block.X)
-        times += [field.strip() for part in block.labels[-1:] for field in part]
+        times += [label for part in block.labels[-1:] for label in part]
         # Checked with every block, for packed lines may stand for any number.
         held = 2 * sum(block.nbytes for block in blocks)  # once apart, once together
         need(held + BYTES_PER_TIME * len(times), str(path))
-    values, name = np.concatenate(blocks), table.row_names[-1] if table.row_names else "row"
-    labels = _times(times, name, path) if times else np.arange(1, len(values) + 1)
-    return SeriesTable(values, table.columns, labels, name, str(path))
+    values = np.concatenate(blocks).astype(np.float64, copy=False)
+    name = table.row_names[-1] if table.row_names else "row"
+    names = table.columns  # type: ignore[attr-defined]
+    guesses = dict(table.guesses)
+    if not times:
+        return SeriesTable(
+            values, names, np.arange(1, len(values) + 1), name, str(path), guesses=guesses
+        )
+    if options.skips:
+        kept = _with_times(times, values)
+        times, values = [times[i] for i in kept], values[kept]
+    found = _labels(times, name, path, order)
+    if found.guess:
+        guesses["dates"] = _order_of(found.guess), found.guess
+    if time is None and name and found.labels.dtype.kind == "M":
+        guesses["time"] = name, f"column {name!r} taken as times"
+    return SeriesTable(values, names, found.labels, name, str(path), None, found.zone, guesses)
+
+
+def _of_frame(data: Any, time: str | None, order: str, options: InputOptions) -> SeriesTable:
+    """Return the table of a frame."""
+    where = "the frame"
+    if unused := [name for name in options.given(ALL_OPTIONS) if name not in FrameColumns.uses]:
+        raise InputError(f"{unused[0]} is for files, and a frame was given.")
+    frame, form = columns_of_frame(data), options.numbers
+    find = partial(chosen, frame.names, source=where)
+    index = frame.index if time is None else None
+    first = [] if index is not None else frame.first_rows()
+    places = [] if index is not None else _TimeColumn(time=time).places(frame.names, find, first)
+    aside = {*places, *(find(options.drop) if options.drop else [])}
+    wanted = chosen(frame.names, options.columns, where, frame.texts(form))
+    series = [place for place in wanted if place not in aside]
+    values, guesses = frame.numbers(series, form), dict[str, tuple[Any, str]]()
+    name, found = "row", Dates(np.arange(1, len(values) + 1))
+    if places:
+        name = frame.names[places[0]]
+        found = _labels(frame.column(places[0]), name, where, order)
+        if time is None:
+            guesses["time"] = name, f"column {name!r} taken as times"
+    elif index is not None:
+        name = "time" if index.name is None else str(index.name)
+        found = _of_index(index, where)
+    if found.guess:
+        guesses["dates"] = _order_of(found.guess), found.guess
+    log_guesses(where, guesses)
+    names = [frame.names[place] for place in series]
+    return SeriesTable(values, names, found.labels, name, "The frame", None, found.zone, guesses)
+
+
+def _of_index(index: Any, where: str) -> Dates:
+    """Return the times of the index of a frame as those of a file come."""
+    if hasattr(index, "to_timestamp"):  # periods, which texts name by their beginnings
+        if index.freqstr.startswith(("Y", "A")):
+            return Dates(index.year.to_numpy(np.int64))
+        labels = index.to_timestamp().to_numpy()
+        is_of_months = index.freqstr.startswith(("M", "Q"))
+        return Dates(labels.astype("M8[M]") if is_of_months else _coarsest(labels))
+    try:
+        labels, calendar, is_local = labels_of_index(index, where)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    zone = "local" if is_local else "UTC" if calendar else ""
+    return Dates(_coarsest(labels), zone)
+
+
+def _coarsest(labels: NDArray) -> NDArray:
+    """Return dates in the coarsest unit that holds them, as texts would have it."""
+    if labels.dtype.kind != "M":
+        return labels
+    for unit in ("D", "m", "s", "ms", "us"):
+        coarse = labels.astype(f"M8[{unit}]")
+        if (coarse == labels).all():
+            return coarse
+    return labels
+
+
+def _order_of(guess: str) -> str:
+    """Return the option that says what was guessed of dates."""
+    return "day-first" if guess.startswith("the day") else "month-first"
+
+
+def _arranged(table: SeriesTable, regular: bool, duplicates: str) -> SeriesTable:
+    """Return a table with one row of each time, and without gaps, where that is asked for."""
+    if table.time == "row" or (table.labels.dtype.kind == "M" and np.isnat(table.labels).any()):
+        return table
+    if duplicates != REFUSE:
+        table = _merged(table, duplicates)
+    steps = np.diff(table.labels)
+    if not regular or not (steps > np.zeros((), steps.dtype)).all() or not len(steps):
+        return table
+    try:
+        grid = regular_grid(table.labels)
+    except ValueError as error:
+        raise InputError(f"{table.path}: {error}") from None
+    need(8.0 * len(grid) * table.values.shape[1], table.path)
+    values = np.full((len(grid), table.values.shape[1]), np.nan)
+    values[np.searchsorted(grid, table.labels)] = table.values
+    said = f"{counted(len(grid) - len(table.values), 'absent row')} filled in as missing"
+    guesses = dict(table.guesses) | (
+        {"rows": ("filled in", said)} if len(grid) > len(steps) + 1 else {}
+    )
+    return replace(table, values=values, labels=grid, guesses=guesses)
+
+
+def _merged(table: SeriesTable, how: str) -> SeriesTable:
+    """Return a table in which rows of one time are one row."""
+    import pandas as pd  # loaded where a table is read
+
+    groups = pd.DataFrame(table.values).groupby(pd.Index(table.labels), sort=False)
+    found = groups.sum(min_count=1) if how == "sum" else getattr(groups, how)()
+    labels = found.index.to_numpy().astype(table.labels.dtype)
+    return replace(table, values=found.to_numpy(), labels=labels)
 
 
 def _beside(table: SeriesTable, ahead: SeriesTable) -> SeriesTable:
@@ -180,50 +325,58 @@ class _TimeColumn(Naming):
     time: str | None = None
 
     def places(
-        self, names: list[str], source: str, rows: Sequence[Sequence[str]] = (), some: bool = False
+        self, names: list[str], find: Find, rows: Sequence[Sequence[str]] = (), some: bool = False
     ) -> list[int]:
         """Return its place, if there is one; a number in it would not look like a date."""
         if self.time is not None:
-            return chosen(names, (self.time,), source)
-        first = rows[0][0].strip() if rows else ""
-        return [0] if DATE.fullmatch(first) or (not some and LIKE_DATE.match(first)) else []
+            return find((self.time,))
+        columns = [
+            [str(row[place]) for row in rows[:ROWS_JUDGED] if len(row) == len(names)]
+            for place in range(len(names))
+        ]
+        if not columns or not columns[0]:
+            return []
+        if look_like_dates(columns[0]) or (not some and LIKE_DATE.match(columns[0][0].strip())):
+            return [0]
+        called = [i for i, name in enumerate(names) if _is_called_a_time(name)]
+        return [i for i in called if look_like_dates(columns[i], numbers=True)][:1]
 
 
-def _from_slashes(fields: Sequence[str], name: str, path: Path) -> list[str] | None:
-    """Return dates such as 6/22/2001 0:00 as 2001-06-22 00:00:00; None where they are others.
-
-    Raises
-    ------
-    InputError
-        Where day and month could be either way round.
-    """
-    read: list[list[str]] = []
-    for order in ("%m/%d/%Y", "%d/%m/%Y"):
-        for clock in ("", " %H:%M", " %H:%M:%S"):
-            with suppress(ValueError):  # another form, or no such day or month
-                dates = [datetime.strptime(field, order + clock) for field in fields]
-                if all(earlier < later for earlier, later in pairwise(dates)):
-                    read.append([date.isoformat(" ", "seconds") for date in dates])
-    if len(read) > 1 and read[0] != read[1]:
-        raise InputError(
-            f"Column {name!r} of {path} holds {fields[0]!r}, and which number is the month is not "
-            "clear; write dates such as 2020-04-12."
-        )
-    return read[0] if read else None
+def _is_called_a_time(name: str) -> bool:
+    return bool(TIME_NAMES & {*re.split(r"[^a-z]+", name.lower())})
 
 
-def _times(fields: Sequence[str], name: str, path: Path) -> NDArray:
+def _with_times(times: Sequence[Any], values: NDArray) -> list[int]:
+    """Return the rows that have a time; others that were skipped as bad hold nothing."""
+    nothing = np.isnan(values).all(axis=1)
+    return [
+        i
+        for i, text in enumerate(times)
+        if not nothing[i] or (str(text).strip() and _is_a_time(str(text).strip()))
+    ]
+
+
+def _is_a_time(text: str) -> bool:
+    return re.fullmatch(r"-?\d+(\.0*)?", text) is not None or look_like_dates([text])
+
+
+def _labels(entries: Sequence[Any], name: str, source: object, order: str) -> Dates:
     """Return a column as dates or whole numbers."""
-    if all(re.fullmatch(r"-?\d+(\.0*)?", field) for field in fields):  # years come as 1700.0, too
-        return np.array([field.partition(".")[0] for field in fields], dtype=np.int64)
-    fields = _from_slashes(fields, name, path) or fields
-    odd = next((field for field in fields if not DATE.fullmatch(field)), None)
+    first = next((entry for entry in entries if entry is not None), "")
+    if not isinstance(first, str):
+        import pandas as pd  # loaded where a table is read
+
+        return _of_index(pd.Index([*entries]), f"column {name!r} of {source}")
+    texts = [("" if entry is None else entry).strip() for entry in entries]
+    numbers = all(re.fullmatch(r"-?\d+(\.0*)?", text) for text in texts)
+    if numbers and not look_like_dates(texts):  # years come as 1700.0, too
+        return Dates(np.array([text.partition(".")[0] for text in texts], dtype=np.int64))
+    if "" in texts:
+        raise InputError(
+            f"Column {name!r} of {source} holds '' in row {texts.index('')} (counted from 0), "
+            f"needed are dates such as {EXAMPLES}, or whole numbers."
+        )
     try:
-        if odd is None:
-            return np.array(fields, dtype="datetime64")
-    except ValueError as error:
-        odd = str(error)
-    raise InputError(
-        f"Column {name!r} of {path} holds {odd!r:.60}, needed are dates such as 2020-04, "
-        "2020-04-12 or 2020-04-12 18:00, or whole numbers."
-    )
+        return dates_of_texts(texts, order)
+    except DateError as error:
+        raise error.explained(name, source) from None

@@ -1,12 +1,12 @@
 """The interface of inputs: blocks of rows, a fingerprint, and how much memory reading may take."""
 
 import hashlib
+import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import Matrix, checked_numbers, in_order, memory_there, order_of
 from atomstream.exceptions import InputError, NetworkWarning
-from atomstream.io.lines import UNNAMED, Naming, NumberFormat
+
+log = logging.getLogger(__name__)
 
 BLOCK_BYTES = 1 << 22  # size of a block of rows: large enough for speed, small against memory
 WHOLE = 1 << 26  # the digest of files up to this size reads all of them, else 64 places
@@ -64,66 +65,6 @@ def size_of(n_bytes: float) -> str:
     return f"{n_bytes:.3g} {unit}"
 
 
-@dataclass(frozen=True)
-class InputOptions:
-    """Options for reading inputs; each one concerns only some kinds of input.
-
-    Parameters
-    ----------
-    columns : sequence of str, default=()
-        Columns of tables: names, numbers from 1, or ranges of either; "numeric" stands for all
-        that hold numbers.
-    key : str, optional
-        Name of the array in a ``.npz`` or HDF5 file, or Zarr group.
-    patch : int, default=12
-        Height and width of the patches of images.
-    grey : bool, default=False
-        Whether images are converted to grey.
-    per_image : int, default=20000
-        Number of patches drawn from each image in a pass.
-    center : {"patch"}, optional
-        "patch" subtracts the mean of each patch.
-    seed : int, default=0
-        Random seed of the order of patches.
-    decimal : {".", ","}, default="."
-        Decimal sign of tables of text.
-    skip : bool, default=False
-        Whether a line of a table that cannot be read is a row of missing entries.
-    naming : Naming, default=UNNAMED
-        Columns of tables that name rows.
-    sample_axes : sequence of int, optional
-        The axes of dense arrays that hold the samples, as in `atomstream.streams.CubeRows`; without
-        them the first one.
-    drop : sequence of str, default=()
-        Columns of tables that are left out, named as ``columns`` are.
-    missing : sequence of str, default=()
-        Texts and numbers that stand for a missing entry in tables, such as "-" and "-99", besides
-        empty fields, ``NA`` and their like.
-    n_axes : int, default=0
-        Where ``key`` is not given, the axes that an array must have to be the one that is meant.
-    """
-
-    columns: Sequence[str] = ()
-    key: str | None = None
-    patch: int = 12
-    grey: bool = False
-    per_image: int = 20_000
-    center: str | None = None
-    seed: int = 0
-    decimal: str = "."
-    skip: bool = False
-    naming: Naming = UNNAMED
-    sample_axes: Sequence[int] | None = None
-    drop: Sequence[str] = ()
-    missing: Sequence[str] = ()
-    n_axes: int = 0
-
-    @property
-    def numbers(self) -> NumberFormat:
-        """How tables of text write numbers and missing entries."""
-        return NumberFormat(self.decimal, self.missing)
-
-
 class Input:
     """An input of a run: its name, and what changes when its content does.
 
@@ -133,10 +74,13 @@ class Input:
         Name for messages.
     files : sequence of path
         What is read; empty for a stream that can be read only once.
+    guesses : mapping of str to (value, str)
+        What was guessed of options, and why.
     """
 
     name: str
     files: Sequence[Path] = ()
+    guesses: Mapping[str, tuple[Any, str]] = {}
 
     def fingerprint(self) -> str | None:
         """Return a digest of the content; None for a stream that can be read only once."""
@@ -207,7 +151,9 @@ class Source(Input, ABC):
     waiting : bool
         Whether a live stream waits for its writer at this moment; true where it cannot tell.
     has_columns : bool
-        Whether it takes the columns of `InputOptions`.
+        Whether it is a table.
+    uses : set of str
+        Names of the options of `TableOptions` that it uses.
     shape : tuple of int or None
         Shape of one sample, if rows are flattened patches or images.
     flattened : tuple of int or None
@@ -232,6 +178,7 @@ class Source(Input, ABC):
     live: bool = False
     waiting: bool = True
     has_columns: bool = False
+    uses: Set[str] = frozenset()
     shape: tuple[int, ...] | None = None
     flattened: tuple[int, ...] | None = None
     mapped: int = 0
@@ -307,6 +254,21 @@ def naming_source(source: object) -> Iterator[None]:
         raise
     except ValueError as error:
         raise InputError(f"{source}: {error}") from None
+
+
+def log_guesses(name: str, guesses: Mapping[str, tuple[Any, str]]) -> None:
+    """Write one record of what was guessed of an input."""
+    if guesses:
+        log.info("%s: %s.", name, "; ".join(why for _, why in guesses.values()))
+
+
+def guesses_of(inputs: Sequence[Input]) -> dict[str, dict[str, str]]:
+    """Return why options were guessed, by the names of inputs and of options."""
+    return {
+        each.name: {option: why for option, (_, why) in each.guesses.items()}
+        for each in inputs
+        if each.guesses
+    }
 
 
 def divide_alike(sources: Sequence[Source], deviation: NDArray | None) -> None:

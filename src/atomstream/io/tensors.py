@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from atomstream.base import ArrayLike, library
 from atomstream.exceptions import InputError
 from atomstream.io import arrays, check_axes, open_inputs, reader_of, source
-from atomstream.io.lines import chosen
+from atomstream.io.column_names import chosen
+from atomstream.io.input_options import InputOptions
 
 NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
 NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files
@@ -123,7 +124,7 @@ def _npz(path: Path, wanted: _Wanted) -> Tensor:
 
 def _rows(path: Path, wanted: _Wanted) -> Tensor:
     """Open a file by the reader of rows that its ending has, such as one of the user."""
-    options = source.InputOptions(key=wanted.key)
+    options = InputOptions(key=wanted.key)
     rows = open_inputs([str(path)], options)[0]
     shape = (rows.n_rows or 0, *(rows.shape or (rows.n_features,)))
     # The first axis streams; for another one the array is read whole and turned.

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, checked_array, library
 from atomstream.exceptions import InputError
-from atomstream.io import LUMA, images_in, is_color, load_image, open_inputs, source
+from atomstream.io import (
+    LUMA,
+    InputOptions,
+    images_in,
+    is_color,
+    load_image,
+    open_inputs,
+    source,
+)
 
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts
@@ -164,7 +172,7 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
     with source.reading(str(path)):
         # Before folders, for a Zarr store is one.
         if ending in ARRAYS:
-            return _array(path, open_inputs([str(path)], source.InputOptions(key=key, n_axes=3))[0])
+            return _array(path, open_inputs([str(path)], InputOptions(key=key, n_axes=3))[0])
         if path.is_dir():
             return _folder(path, grey)
         if ending is None:

@@ -61,6 +61,8 @@ class FileCoder:
         Whether it can go on after a row that cannot be coded.
     weighs : bool, default=False
         Whether what is coded has uncertainties.
+    reads_tables : bool, default=False
+        Whether it reads tables, by the options of the record.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class FileCoder:
     has_ids: bool = False
     skips: bool = False
     weighs: bool = False
+    reads_tables: bool = False
 
     def encode(self, record: Record, inputs: Sequence[str], ids: Sequence[str]) -> Encoded:
         """Return the codes of all inputs, block by block, with the columns that name rows."""

@@ -31,7 +31,6 @@ from atomstream.looks.canvas import (
 from atomstream.looks.cards import Picture
 from atomstream.looks.families import draw_graph, family_names, family_sections
 
-READING = ("directed", "weight", "delimiter", "decimal", "largest_component")
 ERROR_OF, UNVISITED = "relative error", "error on edges never visited"  # figures
 REBUILT = "reconstruction.csv"  # or with the ending .npz
 MAX_DRAWN = 25
@@ -189,7 +188,7 @@ def network_of(record: Record, edges: Path | None = None, **options: Any) -> Net
     known = record.settings
     if known is not None:
         # The network is read as the run has read it, but for what was asked for now.
-        options = {name: getattr(known, name) for name in READING} | options
+        options = known.edge_reading() | options
     if edges is not None:
         return read_network(edges, **options)
     if known is None:

@@ -52,6 +52,9 @@ class Record:
         Whether rows that cannot be coded are left without codes; None is as in the settings.
     uncertainty : pathlib.Path or None
         Table of the uncertainties of what is coded.
+    reading : dict
+        How tables are read, where not as the run has read its own: options of
+        `atomstream.io.TableOptions`.
     """
 
     model: Any
@@ -67,6 +70,7 @@ class Record:
     held_out_names: list[str] | None = None
     skips: bool | None = None
     uncertainty: Path | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:

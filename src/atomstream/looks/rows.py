@@ -14,8 +14,9 @@ from atomstream.base import as_known, checked_array, counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import Feed, Naming, Pictures, Piece, Position, bad_rows, load_image, open_inputs
+from atomstream.io.input_options import RAISE, SKIP, InputOptions
 from atomstream.io.outputs import Labels
-from atomstream.io.source import InputOptions, divide_alike
+from atomstream.io.source import divide_alike
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, drawings, report
 from atomstream.looks.cards import Picture, bars
 from atomstream.looks.image import place_of_image, write_rebuilt
@@ -72,7 +73,7 @@ class RowsCoder(FileCoder):
 class RowsLook(Look):
     """The look of dictionaries of rows, nonnegative or signed."""
 
-    files: ClassVar[FileCoder] = RowsCoder("rows", has_ids=True, skips=True)
+    files: ClassVar[FileCoder] = RowsCoder("rows", has_ids=True, skips=True, reads_tables=True)
     quality_on = "held-out rows"
 
     def known(self, record: Record) -> dict[str, Any]:
@@ -258,7 +259,8 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     wanted = InputOptions() if record.settings is None else record.settings.input_options()
     # Columns that named rows while learning may be absent from new inputs.
     naming = Naming(ids, known=wanted.naming.ids, kept=True)
-    wanted = replace(wanted, naming=naming, skip=record.skips_bad_rows)
+    skips = SKIP if record.skips_bad_rows else RAISE
+    wanted = replace(wanted, naming=naming, on_bad_line=skips, **record.reading)
     # Columns that were chosen while learning are chosen by their names: others may be beside them,
     # and numbers of columns would choose others.
     if record.names is not None and (wanted.columns or wanted.drop):

@@ -40,8 +40,10 @@ class SourcesCoder(FileCoder):
                 "Concentrations need their uncertainties: give one table, and another one of the "
                 "same form with --uncertainty."
             )
-        known = record.names, notes["species_rules"], record.settings.na
-        values, errors, dates = sources.read_more(inputs[0], record.uncertainty, *known)
+        known, reading = (record.names, notes["species_rules"]), record.settings.reading()
+        how = {name: value for name, value in reading.items() if name not in ("columns", "drop")}
+        how |= record.reading
+        values, errors, dates = sources.read_more(inputs[0], record.uncertainty, *known, **how)
         profiles = np.split(notes["profiles"], 3)[0]
         codes = record.model.from_components(profiles).transform(values, entry_weight=errors**-2.0)
         labels = (dates.astype(str).astype(object),)
@@ -51,7 +53,7 @@ class SourcesCoder(FileCoder):
 class SourcesLook(Look):
     """The look of factors that a run has found in concentrations."""
 
-    files: ClassVar[FileCoder] = SourcesCoder("concentrations", weighs=True)
+    files: ClassVar[FileCoder] = SourcesCoder("concentrations", weighs=True, reads_tables=True)
     title = "Sources"
     quality_on = "the table"
 

@@ -37,7 +37,8 @@ class TextCoder(FileCoder):
         """
         known = record.settings
         wanted = DocumentOptions() if known is None else known.document_options()
-        wanted = replace(wanted, labels=tuple(ids), known=wanted.labels, empty=True)
+        table = replace(wanted.table, **record.reading)
+        wanted = replace(wanted, labels=tuple(ids), known=wanted.labels, empty=True, table=table)
         files, model = open_documents(inputs, wanted), record.model
         names = [file.row_names for file in files]
         # One table of codes has one set of columns.
@@ -52,7 +53,7 @@ class TextCoder(FileCoder):
 class TextLook(Look):
     """The look of topics: distributions over words."""
 
-    files = TextCoder("texts", has_ids=True)
+    files = TextCoder("texts", has_ids=True, reads_tables=True)
     of = "document"
     title = "Topics"
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base import or_wider
 from atomstream.base.fields import array, either, number, part
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
@@ -282,8 +283,8 @@ class GramSums(Statistics[GramDelta, Aggregates]):
         usage = unit * np.abs(weighted).sum(axis=0, dtype=np.float64)
         if not np.isfinite(constant + fit):
             raise ValueError(
-                f"Sums over the batch are not finite in {h.dtype}; "
-                "rescale the data or give them as float64."
+                f"Sums over the batch are not finite in {h.dtype}; rescale the data"
+                f"{or_wider(h.dtype)}."
             )
         return GramDelta(
             gram=gram,

@@ -15,6 +15,7 @@ import numpy as np
 from atomstream.base import compiling, signals_handled
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
+from atomstream.io.source import guesses_of
 from atomstream.runs import RunFolder, Task, forward_warnings, history_of
 from atomstream.watch import Callback, History, Learner, changeovers, lives_of
 
@@ -60,6 +61,8 @@ class Run:
     warnings : list of str
     on_warning : callable
         Called with each new warning.
+    on_guesses : callable
+        Called with what was guessed of the inputs of a new run, as soon as something was learned.
     listeners : list of callable
         Called with the facts of each alarm, as `atomstream.runs.alarms.alarm_facts` returns them.
     metrics : path or None
@@ -72,6 +75,7 @@ class Run:
         self.seconds = 0.0
         self.warnings: list[str] = []
         self.on_warning: Callable[[str], None] = lambda _: None
+        self.on_guesses: Callable[[dict[str, dict[str, str]]], None] = lambda _: None
         self.listeners: list[Callable[[dict[str, int]], None]] = []
         self.metrics: Path | None = None
         self.reason: str | None = None
@@ -247,11 +251,15 @@ class _Pace:
         self._cost, self._before = 0.0, run.seconds
         self.saved: Any = None
         self._told = self._began
+        self._guesses = (
+            {} if run.task.learned else guesses_of(run.task.sources)
+        )  # that are still to be told
         self._changeovers = changeovers(run.learner) if run.task.learned else 0
 
     def note(self, learner: Learner) -> None:
         """Take in the last batch, and write the history now and then for those who watch."""
         # Asked each time: rows are kept out as the stream brings them.
+        self._tell_guesses()
         history, task = self._run.history, self._run.task
         history.held_out, history.overlap = task.held_out, task.overlap
         n_alarms = history.n_alarms
@@ -264,6 +272,13 @@ class _Pace:
             self._run.folder.log.write("changeover", step=steps, n_samples=n_samples)
         if time.monotonic() - self._told >= TELL:
             self._tell()
+
+    def _tell_guesses(self) -> None:
+        """Tell once what was guessed; before anything is learned an error may be all there is."""
+        if self._guesses and self._run.task.learned:
+            self._run.folder.log.write("guesses", inputs=self._guesses)
+            self._run.on_guesses(self._guesses)
+            self._guesses = {}
 
     def _tell(self) -> None:
         self._run.folder.log.write_history(self._run.history)
@@ -279,6 +294,7 @@ class _Pace:
     def rest(self) -> bool:
         """Keep a checkpoint if one is due, and return whether to stop."""
         task = self._run.task
+        self._tell_guesses()
         # Several rests may come at one place, as on a stream that waits.
         if self._checkpoint_due() and task.learned and task.position != self.saved:
             self.save()

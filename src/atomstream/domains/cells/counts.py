@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from atomstream.base import check_count, checked_numbers, library, order_of
 from atomstream.exceptions import InputError
 from atomstream.io.arrays import read_matrix_market
+from atomstream.io.column_names import chosen, dropped
 from atomstream.io.hdf5 import opened
-from atomstream.io.lines import chosen, dropped, text_lines
 from atomstream.io.source import Block, Source, existing, files_of, need, numbered, reading
+from atomstream.io.texts import text_lines
 
 BLOCK_CELLS = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
@@ -213,11 +214,13 @@ def blocks(data: Any, size: int, first: int = 0) -> Iterator[sp.csr_array]:
         with reading("The data"):
             block = data.X[start : start + size]
         counts = sp.csr_array(checked_numbers(block, "The data"), dtype=np.float64)
-        low, high = (counts.data.min(), counts.data.max()) if counts.nnz else (0.0, 0.0)
-        if not 0 <= low <= high <= MOST_COUNT:
+        wrong = np.flatnonzero(~((counts.data >= 0) & (counts.data <= MOST_COUNT)))
+        if len(wrong):
+            place = int(wrong[0])
+            cell = int(np.searchsorted(counts.indptr, place, side="right")) - 1
             raise InputError(
-                f"Counts must lie between 0 and {MOST_COUNT:g}, got {low:g} to {high:g} in cells "
-                f"{start} to {start + counts.shape[0] - 1}."
+                f"Counts must lie between 0 and {MOST_COUNT:g}, got {counts.data[place]:g} of gene "
+                f"{counts.indices[place]} in cell {start + cell}, both counted from 0."
             )
         yield counts
 

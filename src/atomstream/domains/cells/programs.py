@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from atomstream.base import as_known, known_names, library, of_sum_one, order_of
+from atomstream.base import as_known, known_names, of_sum_one, order_of
 from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks, found_in
 from atomstream.exceptions import InputError
 
@@ -94,7 +94,9 @@ def top_genes(model: Any, genes: Genes, n_genes: int = 10) -> Any:
     genes = _learned(model, genes)
     order = np.argsort(-model.components_, axis=1, kind="stable")[:, :n_genes]
     columns = {f"program_{number}": genes.names[row] for number, row in enumerate(order)}
-    return library("pandas", "Tables").DataFrame(columns)
+    import pandas as pd  # loaded where a frame is made
+
+    return pd.DataFrame(columns)
 
 
 def _learned(model: Any, genes: Genes) -> Genes:

@@ -23,7 +23,7 @@ from atomstream.base import (
     without_mask,
 )
 from atomstream.exceptions import NetworkWarning
-from atomstream.io import EdgeOptions, Entries, check_no_weight, entries_of
+from atomstream.io import EdgeOptions, Entries, TableOptions, check_no_weight, entries_of
 
 MOST_BITS = 1 << 23  # bytes of bits that say which nodes are joined: beyond, lists are searched
 
@@ -70,8 +70,7 @@ class Network:
         labels: Iterable[Hashable] | None = None,
         directed: bool | None = None,
         weight: str | None = "weight",
-        delimiter: str | None = None,
-        decimal: str = ".",
+        **reading: Any,
     ) -> Network:
         """Return a network from data of another form.
 
@@ -97,12 +96,10 @@ class Network:
             Column or attribute of edges that holds their weights. An edge that lacks the attribute
             counts as 1; None counts every edge as 1. A third of three columns without known names
             is the weight.
-        delimiter : str, optional
-            One sign between the fields of a line; a blank stands for any number of blanks and tabs.
-            By default the sign that most lines have: a tab, a bar, a semicolon or a comma, else
-            blanks.
-        decimal : {".", ","}, default="."
-            Decimal sign of weights in files of text.
+        **reading
+            How lines of text are written, as in `atomstream.io.TableOptions`: delimiter (by default
+            the sign that most lines have: a tab, a bar, a semicolon or a comma, else blanks),
+            decimal, header, comment, skip_lines, encoding, thousands.
 
         Raises
         ------
@@ -118,7 +115,7 @@ class Network:
         """
         if directed is not None and not isinstance(directed, bool | np.bool_):
             raise ValueError(f"directed must be True, False or None, got {directed!r:.40}.")
-        options = EdgeOptions(weight, delimiter, decimal)
+        options = EdgeOptions(weight, TableOptions(**reading))
         if isinstance(data, cls):
             check_no_weight(options, "the network")
             found = Entries(data.out, data.labels, data.directed, data.attributes)

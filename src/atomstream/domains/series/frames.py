@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from atomstream.base import checked_array, checked_numbers, column_names, library, order_of
-from atomstream.domains.series.time_index import Times
-
-MAX_WHOLE = 2.0**53  # whole numbers of floats are exact below
+from atomstream.io.dates import labels_of_index
+from atomstream.io.time_index import Times
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ class Form:
         """Return values of shape (n, n_series) in this form, with these times as index."""
         if self.kind == "array":
             return values
-        pd = library("pandas", "Frames")
+        import pandas as pd  # loaded where a frame is made
+
         index = None if labels is None else self._index(pd, labels)
         frame = pd.DataFrame(
             values, index=index, columns=None if self.names is None else list(self.names)
@@ -164,7 +164,7 @@ class Table:
         form = Form(kind, _names(data, name), axes=axes)
         if kind == "array":
             return cls(values, None, form)
-        labels, calendar, wall = _labels(data.index, name)
+        labels, calendar, wall = labels_of_index(data.index, name)
         times = Times.of(labels) if len(labels) > 1 else None
         return cls(values, labels, replace(form, times=times, calendar=calendar, wall=wall))
 
@@ -231,7 +231,8 @@ def labels_on(table: Table, form: Form) -> Any:
         return labels
     if (here.calendar, here.wall) == (form.calendar, form.wall):
         return labels
-    pd = library("pandas", "Time zones")
+    import pandas as pd  # loaded where dates are converted
+
     index = here._index(pd, labels).tz_convert(form.calendar if form.wall else "UTC")
     return index.tz_localize(None).to_numpy()
 
@@ -254,31 +255,6 @@ def _names(data: object, name: str) -> tuple[Any, ...] | None:
     if twice is not None:
         raise ValueError(f"{name} has two columns with the name {twice!r}; names must differ.")
     return names
-
-
-def _labels(index: Any, name: str) -> tuple[NDArray, str, bool]:
-    """Return an index as numbers or dates, its calendar, and whether dates are local time."""
-    if hasattr(index, "freqstr") and hasattr(index, "asi8") and hasattr(index, "start_time"):
-        return np.asarray(index.asi8), str(index.freqstr), False
-    if getattr(index, "tz", None) is not None:
-        shown = index.tz_localize(None).to_numpy()
-        of_day = shown - shown.astype("M8[D]")
-        # Days by local time are 23 or 25 hours long where clocks change, and steps of hours are
-        # not.
-        wall = bool((of_day == of_day[0]).all())  # days and longer steps keep the local time
-        labels = shown if wall else index.tz_convert("UTC").tz_localize(None).to_numpy()
-        return labels, str(index.tz), wall
-    labels = index.to_numpy()
-    if labels.dtype.kind == "M":
-        return labels, "", False
-    whole = labels.dtype.kind == "f" and (np.abs(labels) < MAX_WHOLE).all()
-    if labels.dtype.kind in "iu" or (whole and (labels == np.rint(labels)).all()):
-        return labels.astype(np.int64), "", False  # years are often read as 1700.0
-    advice = "" if labels.dtype.kind == "f" else "; for dates use pandas.to_datetime"
-    raise ValueError(
-        f"The index of {name} must be dates, periods or whole numbers, got "
-        f"{type(labels[0]).__name__} ({labels[0]!r:.40}){advice}."
-    )
 
 
 def _odd(data: Any) -> str:

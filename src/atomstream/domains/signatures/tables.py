@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 
 from atomstream.base import checked_array, column_names, lettered, printable
 from atomstream.exceptions import InputError
-from atomstream.io import need, reading, text_lines, whole_file
+from atomstream.io import (
+    DelimitedTable,
+    InputOptions,
+    Naming,
+    existing,
+    need,
+    reading,
+    whole_file,
+)
 
 HEAD = "MutationType"  # of the column of channels, as tools of the field write it
 KINDS = {96: "SBS", 78: "DBS", 83: "ID"}  # kinds of mutations, by their number of channels
-MAX_ROWS = 1_000_000  # channels of a table
 FRACTIONS = 1.5  # sum of a column below which it holds shares of mutations, and no counts
 
 
@@ -52,7 +59,7 @@ class ChannelTable:
                 f"names and {len(self.channels)} channels."
             )
         for kind, names in (("channel", self.channels), ("sample or signature", self.names)):
-            if repeated := {name for name in names if names.count(name) > 1}:
+            if repeated := [name for name, count in Counter(names).items() if count > 1]:
                 raise InputError(f"{self.source} has the {kind} {min(repeated)!r} twice.")
 
     def like(self, other: ChannelTable) -> ChannelTable:
@@ -64,7 +71,8 @@ class ChannelTable:
             Where one of the two has a channel that the other has not; the message names it.
         """
         for here, there in ((other, self), (self, other)):
-            if unknown := [name for name in here.channels if name not in set(there.channels)]:
+            known = set(there.channels)
+            if unknown := [name for name in here.channels if name not in known]:
                 more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
                 other_source = re.sub("^The ", "the ", there.source)
                 raise InputError(
@@ -80,7 +88,7 @@ class ChannelTable:
         write_tabs(path, [HEAD, *self.names], zip(self.channels, *self.values, strict=True))
 
 
-def read(source: Any) -> ChannelTable:
+def read(source: Any, **how: Any) -> ChannelTable:
     """Return a table by channel.
 
     Parameters
@@ -89,6 +97,8 @@ def read(source: Any) -> ChannelTable:
         A tab-separated file (also ``.gz``) whose first column names the channels and whose others
         are samples or signatures; a frame of the same form, or with the channels as its index; or
         AnnData with samples in rows and channels in columns.
+    **how
+        How a file is read, as in `atomstream.io.TableOptions`.
 
     Raises
     ------
@@ -104,7 +114,7 @@ def read(source: Any) -> ChannelTable:
     array([[3., 5.]])
     """
     if isinstance(source, str | Path):
-        return _from_file(Path(source))
+        return _from_file(Path(source), how)
     if hasattr(source, "obs_names"):
         names, channels = list(map(str, source.obs_names)), list(map(str, source.var_names))
         return ChannelTable(source.X, names, channels, "The AnnData")
@@ -120,24 +130,25 @@ def read(source: Any) -> ChannelTable:
     return ChannelTable(_numbers(source, "The frame").T, columns, channels, "The frame")
 
 
-def _from_file(path: Path) -> ChannelTable:
-    """Return the table of a tab-separated file."""
-    with reading(str(path)):
-        lines = [line.rstrip("\r\n").split("\t") for line in islice(text_lines(path), MAX_ROWS)]
-    rows = [fields for fields in lines[1:] if fields != [""]]
-    if not rows or len(lines[0]) < 2:
+def _from_file(path: Path, how: Mapping[str, Any]) -> ChannelTable:
+    """Return the table of a file whose first column names the channels."""
+    options = InputOptions(**dict(how), naming=Naming(("1",), kept=True))
+    with reading(str(existing(path))):
+        table = DelimitedTable(path, options)
+    blocks = []
+    for block in table.blocks(0, 0):
+        blocks.append(block)
+        need(100.0 * sum(each.X.size for each in blocks), str(path))
+    if not table.row_names or table.names is None:
+        raise InputError(f"{path} has no column that names the channels, or no line of names.")
+    if HEAD in table.names:
         raise InputError(
-            f"{path} is no tab-separated table with channels in rows and a line of names."
+            f"{path} has {HEAD!r} among the names of samples; it must stand above the channels, "
+            "and every line must have as many fields as the first one."
         )
-    need(100.0 * len(rows) * len(lines[0]), str(path))
-    for number, fields in enumerate(rows, 2):
-        if len(fields) != len(lines[0]):
-            raise InputError(
-                f"{path} has {len(fields)} fields in line {number} and {len(lines[0])} in its "
-                "first line; they must agree."
-            )
-    values = _numbers(np.array([fields[1:] for fields in rows], object), str(path)).T
-    return ChannelTable(values, lines[0][1:], [fields[0] for fields in rows], str(path))
+    channels = [str(name) for block in blocks for name in block.labels[0]]
+    values = np.concatenate([block.X for block in blocks]).T
+    return ChannelTable(values, table.names, channels, str(path))
 
 
 def _numbers(values: Any, source: str) -> NDArray:

@@ -197,41 +197,43 @@ def read(
     *,
     total: str | None = None,
     limits: Any = None,
-    missing: Sequence[str] = (),
     drop: Collection[str] = (),
     kinds: Mapping[str, str] | None = None,
+    **reading: Any,
 ) -> SpeciesTable:
     """Return concentrations with their uncertainties, by the rules of `SpeciesTable`.
 
     Parameters
     ----------
     concentrations, uncertainties : path or frame
-        Comma-separated files whose first column holds dates (2001-06-22 00:00 or, if the order of
-        day and month is clear, 6/22/2001 0:00), or frames with dates as their index.
+        Files or frames with a column of dates, or frames with dates as their index.
     total : str, optional
         The column of a total, such as the mass of all particles.
     limits : path or frame, optional
         One row, the detection limits of species.
-    missing : sequence of str, default=()
-        What stands for a missing value in files besides empty fields, such as "-999".
     drop : collection of str, default=()
         Columns that are left out.
     kinds : mapping of str to {"strong", "weak", "bad"}, optional
         Species that are so whatever their signal to noise.
+    **reading
+        How the tables are read, as in `atomstream.io.TableOptions` and `read_series`: missing,
+        below_limit, decimal, time, dates, ...
 
     Raises
     ------
     InputError
         For what cannot be read, and for tables of different rows or species.
     """
-    first, second = _pair(concentrations, uncertainties, missing)
+    first, second = _pair(concentrations, uncertainties, reading)
     values, names, dates, source = first
     kept = [name for name in names if name not in (total, *drop)]
     _places(first, [*([] if total is None else [total]), *drop, *second.names])
     here, there = _places(first, kept), _places(second, kept)
     table = values[:, here], second.values[:, there], kept, dates
     of_total = None if total is None else values[:, names.index(total)]
-    row, columns, *_ = _columns(limits, missing) if limits is not None else (np.zeros((1, 0)), [])
+    row, columns, *_ = (
+        _columns(limits, _without_times(reading)) if limits is not None else (np.zeros((1, 0)), [])
+    )
     by_name = dict(zip(columns, row[0], strict=True))
     lowest = [by_name.get(name, 0.0) for name in kept]
     return SpeciesTable(*table, total=of_total, limits=lowest, kinds=kinds, source=source)
@@ -242,13 +244,13 @@ def read_more(
     uncertainties: Any,
     species: Sequence[str],
     rules: NDArray,
-    missing: Sequence[str] = (),
+    **reading: Any,
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Return more rows of species of a table by its ``rules``: values, errors and dates.
 
     A row is the same whatever others stand beside it: what is missing is taken from the table.
     """
-    first, second = _pair(concentrations, uncertainties, missing)
+    first, second = _pair(concentrations, uncertainties, reading)
     values, given = (each.values[:, _places(each, species)] for each in (first, second))
     limits, middle, wide, factors = rules
     limits = np.where(limits > 0, limits, -np.inf)
@@ -283,14 +285,14 @@ def check_entries(
             )
 
 
-def by_species(profiles: Any, table: SpeciesTable) -> NDArray:
+def by_species(profiles: Any, table: SpeciesTable, **reading: Any) -> NDArray:
     """Return profiles in the order of the species that are fitted, NaN where they lack one.
 
     Columns of frames and files have names; those of arrays are in this order.
     """
     if not hasattr(profiles, "columns") and not isinstance(profiles, str | Path):
         return np.atleast_2d(checked_array(profiles, "profiles", np.float64))
-    values, names, _, source = _columns(profiles, ())
+    values, names, _, source = _columns(profiles, _without_times(reading))
     if unknown := [name for name in names if name not in table.species]:
         raise InputError(f"{source} has the species {unknown[0]!r}, which {table.source} lacks.")
     columns, free = dict(zip(names, values.T, strict=True)), np.full(len(values), np.nan)
@@ -307,10 +309,10 @@ class _Columns(NamedTuple):
     source: str
 
 
-def _columns(source: Any, missing: Sequence[str]) -> _Columns:
+def _columns(source: Any, reading: Mapping[str, Any]) -> _Columns:
     if isinstance(source, str | Path):
-        table = read_series(source, missing=missing)
-        found = _Columns(table.values, table.names, table.labels, str(source))
+        table = read_series(source, **reading)
+        found = _Columns(table.values, table.names, table.labels, table.path)
     else:
         source = checked_numbers(source, "The frame")
         values, names = checked_array(source, "The frame", np.float64), column_names(source)
@@ -321,9 +323,15 @@ def _columns(source: Any, missing: Sequence[str]) -> _Columns:
     return found
 
 
-def _pair(concentrations: Any, uncertainties: Any, missing: Sequence[str]) -> list[_Columns]:
+def _without_times(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a table beside the one of concentrations is read, whose rows are no times."""
+    of_times = ("time", "dates", "regular", "duplicates", "columns", "drop", "index")
+    return {name: value for name, value in reading.items() if name not in of_times}
+
+
+def _pair(concentrations: Any, uncertainties: Any, reading: Mapping[str, Any]) -> list[_Columns]:
     """Return both tables; their rows must have the same dates."""
-    pair = [_columns(each, missing) for each in (concentrations, uncertainties)]
+    pair = [_columns(each, reading) for each in (concentrations, uncertainties)]
     dates, others = (each.dates for each in pair)
     if len(dates) != len(others) or (dates != others).any():
         raise InputError(

@@ -180,7 +180,7 @@ ARRAYS = (".npy", ".npz")
 
 
 def read_positions(
-    path: str, columns: tuple[str, ...], start: int, decimal: str = "."
+    path: str, columns: tuple[str, ...], start: int, **reading: Any
 ) -> Iterator[NDArray]:
     """Yield the positions where trips begin and end, in blocks of rows.
 
@@ -193,8 +193,8 @@ def read_positions(
         where the file is an array.
     start : int
         First row.
-    decimal : {".", ","}, default="."
-        Decimal sign of tables of text.
+    **reading
+        How tables are read, as in `atomstream.io.TableOptions`.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def read_positions(
         For columns that the file does not have.
     """
     array = path.lower().endswith(ARRAYS)
-    options = InputOptions(columns=() if array else columns, decimal=decimal)
+    options = InputOptions(columns=() if array else columns, **reading)
     source = open_inputs((path,), options)[0]
     places = list(range(4))
     if array:

@@ -12,7 +12,8 @@ from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import InputError
 from atomstream.io import STANDARD_INPUT, InputOptions, Naming, axes_of, bad_rows
-from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
+from atomstream.runs.reading import table_reading
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks import _passes
 from atomstream.schedules import Constant
 
@@ -20,7 +21,7 @@ MODELS = {"nmf": "OnlineNMF", "dictionary": "OnlineDictionaryLearning", "convex"
 
 
 @dataclass(frozen=True)
-class RowsSettings(checkpoints, Settings):
+class RowsSettings(checkpoints, table_reading, Settings):
     """Settings of a run on rows of numbers or images."""
 
     label: ClassVar[str | None] = None  # a setting where models can learn from labels
@@ -60,24 +61,11 @@ class RowsSettings(checkpoints, Settings):
     missing: bool = sets(
         OnlineNMF, "missing", help="Treat empty fields and NaN as missing entries."
     )
-    on_bad_line: str = option(
-        "raise",
-        "raise: a line that cannot be learned from ends the run; skip: it is left out and counted.",
-        one_of("raise", "skip"),
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        "Columns of tables: names, numbers from 1, ranges such as 3-7 or area-groove, or numeric "
-        "for all that hold numbers.",
-    )
-    drop: tuple[str, ...] = option((), "Columns of tables to leave out, named as for --columns.")
     id: tuple[str, ...] = option(
         (),
         "Column of tables that names rows: kept beside codes, never learned; may be repeated.",
         whole=True,
     )
-    decimal: str = option(".", "Decimal sign of tables of text.", one_of(".", ","))
-    na: tuple[str, ...] = option((), SENTINELS, whole=True)
     key: str | None = option(None, "Name of the array in an .npz or HDF5 file, or a Zarr group.")
     sample_axes: str | None = option(
         None,
@@ -115,13 +103,17 @@ class RowsSettings(checkpoints, Settings):
 
     def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
-        of_images = (self.patch, self.grey, self.per_image, "patch" if self.center else None)
         beside = (*([] if self.label is None else [self.label]), *self.id)
-        naming = Naming(beside, kept=bool(beside))
-        of_tables = (self.decimal, self.on_bad_line == "skip", naming)
-        axes = axes_of(self.sample_axes)
         return InputOptions(
-            self.columns, self.key, *of_images, self.seed, *of_tables, axes, self.drop, self.na
+            **self.reading(),
+            key=self.key,
+            patch=self.patch,
+            grey=self.grey,
+            per_image=self.per_image,
+            center="patch" if self.center else None,
+            seed=self.seed,
+            naming=Naming(beside, kept=bool(beside)),
+            sample_axes=axes_of(self.sample_axes),
         )
 
     @property

@@ -6,7 +6,8 @@ from typing import Any
 from atomstream.base.parameters import number, one_of, whole
 from atomstream.domains.series.head import HEADS
 from atomstream.estimators.series import SeriesDictionary
-from atomstream.runs.settings import SENTINELS, Settings, checkpoints, option, sets
+from atomstream.runs.reading import series_reading
+from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.schedules import Constant
 
 WEIGHT = (
@@ -16,25 +17,11 @@ WEIGHT = (
 
 
 @dataclass(frozen=True)
-class SeriesSettings(checkpoints, Settings):
+class SeriesSettings(checkpoints, series_reading, Settings):
     """Settings of a run on a table of series."""
 
     ONE_INPUT = "Series are learned from one file"
 
-    time: str | None = option(
-        None,
-        "Column of the times, dates or whole numbers.",
-        shown="the first column, if it holds dates",
-    )
-    columns: tuple[str, ...] = option(
-        (),
-        "Columns of the series: names, numbers from 1, ranges, or numeric for all that hold "
-        "numbers.",
-        shown="all other columns",
-    )
-    drop: tuple[str, ...] = option((), "Columns to leave out, named as for --columns.")
-    decimal: str = option(".", "Decimal sign of the numbers.", one_of(".", ","))
-    na: tuple[str, ...] = option((), SENTINELS, whole=True)
     log: bool = option(False, "Learn logarithms of one plus the values.")
     scale: bool = option(
         False,
@@ -58,11 +45,6 @@ class SeriesSettings(checkpoints, Settings):
                 f"init_rows is {self.init_rows}, needed is at least the window, {self.window}."
             )
         super().check()
-
-    def reading(self) -> dict[str, Any]:
-        """Return how the table is to be read."""
-        how = {"time": self.time, "decimal": self.decimal, "missing": self.na}
-        return how | {"columns": self.columns, "drop": self.drop}
 
     def new_model(self, head: str | None = None) -> SeriesDictionary:
         """Return the model that will learn."""

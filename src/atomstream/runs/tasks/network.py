@@ -9,19 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from atomstream.base import counted
-from atomstream.base.parameters import one_of
 from atomstream.domains.networks import Motif, Network
 from atomstream.estimators.network import NetworkDictionary
-from atomstream.looks.network import READING, read_network
+from atomstream.looks.network import read_network
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs import Pace, Settings, Task, Work, checkpoints, option, pace_set, sets
+from atomstream.runs.reading import number_reading
 from atomstream.samplers.base import patches_of
 
 COPIES = 2000  # of the motif, among which those that use an atom most are found
 
 
 @dataclass(frozen=True)
-class edge_reading:  # noqa: N801 - a group of fields, mixed into settings
+class edge_reading(number_reading):  # noqa: N801 - a group of fields, mixed into settings
     """The fields that say how a file of edges is read."""
 
     directed: bool | None = option(
@@ -30,12 +30,6 @@ class edge_reading:  # noqa: N801 - a group of fields, mixed into settings
         shown="graphs keep theirs, matrices are directed unless symmetric, lists are undirected",
     )
     weight: str = option("weight", "Column or attribute of edges that holds their weights.")
-    delimiter: str | None = option(
-        None,
-        r"Sign between the fields of a line; \t is a tab.",
-        shown="the sign that most lines have",
-    )
-    decimal: str = option(".", "Decimal sign of weights in text.", one_of(".", ","))
     largest_component: bool = option(False, "Use only the largest component.")
 
     def network(self, path: str | Path) -> Network:
@@ -46,7 +40,12 @@ class edge_reading:  # noqa: N801 - a group of fields, mixed into settings
         InputError
             Where there is none.
         """
-        return read_network(path, **{name: getattr(self, name) for name in READING})
+        return read_network(path, **self.edge_reading())
+
+    def edge_reading(self) -> dict[str, Any]:
+        """Return the options of these fields."""
+        own = ("directed", "weight", "largest_component")
+        return self.reading() | {name: getattr(self, name) for name in own}
 
 
 @dataclass(frozen=True)

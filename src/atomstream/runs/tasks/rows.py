@@ -117,7 +117,7 @@ class RowsTask(_passes.PassesTask):
         except ValueError as error:
             name = self.settings.label
             raise InputError(f"--label {name}: {error}; needed are numbers.") from None
-        return np.where(np.isin(labels, form.sentinels()), np.nan, labels)
+        return np.where(np.isin(labels, form.sentinels), np.nan, labels)
 
     @property
     def held_labels(self) -> NDArray | None:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from atomstream.base import ArrayLike, counted
 from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
 from atomstream.domains.series.levels import rms
-from atomstream.domains.series.time_index import Times
 from atomstream.estimators.forecast_choice import (
     Baselines,
     baselines,
@@ -23,6 +22,7 @@ from atomstream.estimators.forecast_choice import (
 from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import read_series
+from atomstream.io.time_index import Times
 from atomstream.looks.samples import samples_of_windows
 from atomstream.runs.task import Pace, Task, pace_set
 from atomstream.runs.tasks._series_settings import ForecastSettings, ImputeSettings
@@ -48,6 +48,7 @@ class _SeriesTask(Task):
         every = 1 if getattr(settings, "head", "atoms") == "atoms" else settings.window
         self.overlap = max((settings.memory or 10 * settings.window) // every, 1)
         self.table = read_series(settings.inputs[0], **settings.reading())
+        self.sources[0].guesses = self.table.guesses
         self.figures: dict[str, float] = {}
         steps = np.diff(self.table.values[:, 0])
         if self.table.time == "row" and steps.any() and (steps == steps[0]).all():

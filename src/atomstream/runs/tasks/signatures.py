@@ -13,6 +13,7 @@ from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.signature_extraction import signature_extractor
 from atomstream.io import write_table
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
+from atomstream.runs.reading import number_reading
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch import History
 
@@ -20,7 +21,7 @@ MOST_KNOWN = 3  # known signatures that a found one is a sum of
 
 
 @dataclass(frozen=True)
-class SignaturesSettings(checkpoints, Settings):
+class SignaturesSettings(checkpoints, number_reading, Settings):
     """Settings of a run on a table of mutations."""
 
     TASK = "signatures"
@@ -63,7 +64,7 @@ class SignaturesTask(Task):
     @cached_property
     def mutations(self) -> signatures.ChannelTable:
         """The counts of the samples."""
-        table = signatures.read(self.settings.inputs[0])
+        table = signatures.read(self.settings.inputs[0], **self.settings.reading())
         signatures.check_counts(table)
         if self.known is not None:
             self.known.like(table)  # before hours of learning
@@ -73,7 +74,7 @@ class SignaturesTask(Task):
     def known(self) -> signatures.ChannelTable | None:
         """The catalogue; None where none was given."""
         name = self.settings.catalogue
-        return None if name is None else signatures.read(name)
+        return None if name is None else signatures.read(name, **self.settings.reading())
 
     @property
     def position(self) -> tuple[int, ...]:

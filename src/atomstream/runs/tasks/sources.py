@@ -16,13 +16,14 @@ from atomstream.domains.sources.species import by_species
 from atomstream.estimators import source_apportionment as apportionment
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io import write_table
-from atomstream.runs import SENTINELS, Pace, Settings, Task, checkpoints, option
+from atomstream.runs import Pace, Settings, Task, checkpoints, option
+from atomstream.runs.reading import series_reading
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch.callbacks import History
 
 
 @dataclass(frozen=True)
-class SourcesSettings(checkpoints, Settings):
+class SourcesSettings(checkpoints, series_reading, Settings):
     """Settings of a run on a table of concentrations."""
 
     TASK = "sources"
@@ -38,7 +39,6 @@ class SourcesSettings(checkpoints, Settings):
     )
     limits: str | None = option(None, "Table with one row, the detection limits of species.")
     units: str | None = option(None, "Units of the concentrations, for pictures.")
-    drop: tuple[str, ...] = option((), "Columns to leave out.")
     strong: tuple[str, ...] = option((), "Species that are strong whatever their signal to noise.")
     weak: tuple[str, ...] = option((), "Species whose uncertainties count three times.")
     anchors: str | None = option(
@@ -48,7 +48,6 @@ class SourcesSettings(checkpoints, Settings):
     half_life: float | None = option(
         None, "Age at which a time counts half: factors of now.", number(above=True), duration=True
     )
-    na: tuple[str, ...] = option((), SENTINELS, whole=True)
     starts: int = option(20, "Random starts of each number of factors.", whole())
     bootstraps: int = option(20, "Block bootstraps of each number of factors.", whole())
 
@@ -92,9 +91,9 @@ class SourcesTask(Task):
         """The concentrations and their uncertainties."""
         asked = self.settings
         kinds = dict.fromkeys(asked.strong, "strong") | dict.fromkeys(asked.weak, "weak")
-        known = {name: getattr(asked, name) for name in ("total", "limits", "drop")}
+        known: dict[str, Any] = {name: getattr(asked, name) for name in ("total", "limits")}
         tables = asked.inputs[0], asked.uncertainty
-        table = sources.read(*tables, missing=asked.na, kinds=kinds, **known)
+        table = sources.read(*tables, kinds=kinds, **known | asked.reading())
         age = asked.half_life
         return table if age is None else table.with_half_life(np.timedelta64(round(age), "s"))
 
@@ -102,7 +101,11 @@ class SourcesTask(Task):
     def known(self) -> tuple[NDArray, float] | None:
         """The profiles that are known, and how far they may move."""
         name = self.settings.anchors
-        return None if name is None else (by_species(name, self.table), self.settings.a_value)
+        return (
+            None
+            if name is None
+            else (by_species(name, self.table, **self.settings.reading()), self.settings.a_value)
+        )
 
     @property
     def n_fits(self) -> int:

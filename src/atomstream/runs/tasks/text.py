@@ -17,7 +17,9 @@ from atomstream.estimators.topics import TopicModel, settles
 from atomstream.exceptions import InputError
 from atomstream.io import existing, naming_source, whole_text, write_table
 from atomstream.io.documents import DocumentFile, DocumentOptions, dates_of, open_documents
+from atomstream.io.input_options import AUTO, ORDERS, RAISE, SKIP, TableOptions
 from atomstream.looks.text import BEST, OVER_TIME
+from atomstream.runs.reading import text_reading
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import AfterBatch, Pace, Task, callbacks_set, pace_set
 
@@ -30,7 +32,7 @@ N_COHERENT = 10  # words of a topic whose coherence is measured
 
 
 @dataclass(frozen=True)
-class TextSettings(checkpoints, Settings):
+class TextSettings(checkpoints, text_reading, Settings):
     """Settings of a run on documents."""
 
     TASK = "text"
@@ -50,6 +52,12 @@ class TextSettings(checkpoints, Settings):
         "time.",
         free=True,
     )
+    dates: str = option(
+        AUTO,
+        "What comes first in dates such as 4/12/2020: day-first or month-first.",
+        one_of(*ORDERS),
+        free=True,
+    )
     freq: str | None = option(
         None,
         "Spans of topics over time: day, week, month or year.",
@@ -61,6 +69,14 @@ class TextSettings(checkpoints, Settings):
         True,
         "Learn documents in mixed order. Without it they come by --date, or as they stand, and "
         "births and deaths of topics have dates.",
+    )
+    na: tuple[str, ...] = option(
+        (), "Text that stands for no document; may be repeated.", whole=True
+    )
+    on_bad_line: str = option(
+        RAISE,
+        "raise: an empty document ends the run; skip: it is left out and counted.",
+        one_of(RAISE, SKIP),
     )
     id: tuple[str, ...] = option(
         (),
@@ -96,7 +112,8 @@ class TextSettings(checkpoints, Settings):
     def document_options(self) -> DocumentOptions:
         """Return how documents are to be read."""
         beside = (*self.id, *([] if self.date is None else [self.date]))
-        return DocumentOptions(self.per, self.field, self.column, beside)
+        table = TableOptions(**self.reading())
+        return DocumentOptions(self.per, self.field, self.column, beside, table=table)
 
     def new_model(self) -> TopicModel:
         """Return the model that will learn."""
@@ -147,7 +164,7 @@ class TextTask(Task):
     @cached_property
     def dates(self) -> NDArray:
         """When each document was written; NaT where that is not said."""
-        dates = dates_of(self.sources, self.settings.date)
+        dates = dates_of(self.sources, self.settings.date, self.settings.dates)
         # Some without a date are left out; none at all is a wrong name of a column.
         if np.isnat(dates).all():
             name, column = self.sources[0].name, self.settings.date
@@ -268,6 +285,15 @@ class TextTask(Task):
             "document_places": looked[best],
             "document_shares": np.asarray(shares[best], np.float64),
         }
+
+    def tallies(self) -> dict[str, int]:
+        """Return how many documents were left out."""
+        n_skipped = sum(source.n_skipped for source in self.sources)
+        return {"skipped": n_skipped} if self.settings.on_bad_line == SKIP else {}
+
+    def results(self) -> dict[str, Any]:
+        """Return what the run came to."""
+        return super().results() | self.tallies()
 
     def headline(self) -> str:
         """Return what the run came to in a few words."""

@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted
-from atomstream.base.parameters import number, one_of, whole
+from atomstream.base.parameters import number, whole
 from atomstream.domains.walks import Grid, trips
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
+from atomstream.runs.reading import entry_reading
 from atomstream.watch.diagnostics import lumpability_of
 
 Transitions = tuple[NDArray, NDArray]
 
 
 @dataclass(frozen=True)
-class WalkSettings(checkpoints, Settings):
+class WalkSettings(checkpoints, entry_reading, Settings):
     """Settings of a run on trips or on a walk."""
 
     TASK = "walk"
@@ -36,7 +37,6 @@ class WalkSettings(checkpoints, Settings):
     destination: tuple[str, ...] = option(
         (), "Columns of the longitude and latitude where trips end: LON,LAT.", listed=True
     )
-    decimal: str = option(".", "Decimal sign of tables of text.", one_of(".", ","))
     cell: float = option(250.0, "Side of a cell, in metres.", number(1), length=True)
     min_count: int = option(20, "Leave out cells with fewer trip ends than this.", whole())
     rank: int = sets(RandomWalkFactorization, "n_components")
@@ -151,7 +151,7 @@ class WalkTask(Task):
     def _positions(self, start: int) -> Iterator[NDArray]:
         settings = self.settings
         columns = (*settings.origin, *settings.destination)
-        return trips.read_positions(settings.inputs[0], columns, start, settings.decimal)
+        return trips.read_positions(settings.inputs[0], columns, start, **settings.reading())
 
     def _count_cells(self) -> None:
         """Lay the grid, and find the cells with enough trip ends."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DAY = np.timedelta64(1, "D")
+NOTHING = np.zeros(0, np.int64)  # of labels that a rule does not count
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,15 @@ class Times:
                 )
         unit = np.datetime_data(labels.dtype)[0] if dates else ""
         last: int | str = str(labels[-1]) if dates else int(labels[-1])
-        for rule, (step_of, _) in RULES.items():
-            step = step_of(labels) if dates or rule == "even" else 0
-            if step > 0:
-                return cls(last, unit, rule, step)
+        for rule, steps in _steps(labels):
+            if (steps == steps[0]).all():
+                return cls(last, unit, rule, int(steps[0]))
         gaps, counts = np.unique(ahead, return_counts=True)
         place = int(np.flatnonzero(ahead != gaps[counts.argmax()])[0])
         raise ValueError(
             f"Times must be evenly spaced: {_text(labels[place + 1])} comes after "
-            f"{_text(labels[place])} (row {place + 1}, counted from 0); insert rows of NaN where "
-            "rows are missing."
+            f"{_text(labels[place])} (row {place + 1}, counted from 0); fill the rows that are "
+            "missing in with --regular, or insert rows of NaN."
         )
 
     def at(self, first: int, n: int) -> NDArray:
@@ -134,26 +134,63 @@ def _text(label: object) -> str:
     return str(label)
 
 
-def _even(labels: NDArray) -> int:
-    ahead = np.diff(labels).astype(np.int64)
-    return int(ahead[0]) if (ahead == ahead[0]).all() else 0
+def regular_grid(labels: NDArray) -> NDArray:
+    """Return the evenly spaced times from the first to the last of some that leave gaps.
+
+    Of the rules that all labels follow, the one that adds the fewest.
+
+    Parameters
+    ----------
+    labels : ndarray of int64 or datetime64 of shape (n,)
+        Rising.
+
+    Raises
+    ------
+    ValueError
+        Where they follow no rule.
+    """
+    grids = []
+    for rule, steps in _steps(labels):
+        gaps, counts = np.unique(steps, return_counts=True)
+        step = gaps[counts.argmax()]
+        if not (steps % step).any():
+            grids.append(RULES[rule][1](labels[0], step * np.arange(steps.sum() // step + 1)))
+    if not grids:
+        raise ValueError(
+            f"The times from {_text(labels[0])} to {_text(labels[-1])} follow no rule by which "
+            "absent rows could be filled in."
+        )
+    return np.asarray(min(grids, key=len))
 
 
-def _months(labels: NDArray) -> int:
+def _steps(labels: NDArray) -> Iterator[tuple[str, NDArray]]:
+    """Yield the rules that labels are counted by, with how many units each is from the last."""
+    for rule, (count, _) in RULES.items():
+        if rule == "even" or labels.dtype.kind == "M":
+            steps = np.diff(count(labels))
+            if len(steps) and (steps > 0).all():
+                yield rule, steps
+
+
+def _moments(labels: NDArray) -> NDArray:
+    return labels.astype(np.int64)
+
+
+def _months(labels: NDArray) -> NDArray:
     months = labels.astype("M8[M]")
     since = labels - months
-    return _even(months) if (since == since[0]).all() else 0
+    return months.astype(np.int64) if (since == since[0]).all() else NOTHING
 
 
-def _month_ends(labels: NDArray) -> int:
+def _month_ends(labels: NDArray) -> NDArray:
     # The day after a month's end is the first of the next, whatever the length of the month.
-    return _months(labels + DAY) if (labels == labels.astype("M8[D]")).all() else 0
+    return _months(labels + DAY) if (labels == labels.astype("M8[D]")).all() else NOTHING
 
 
-def _business_days(labels: NDArray) -> int:
+def _business_days(labels: NDArray) -> NDArray:
     days = labels.astype("M8[D]")
     whole = (labels == days).all() and np.is_busday(days).all()
-    return int(whole and (np.busday_count(days[:-1], days[1:]) == 1).all())
+    return np.busday_count(days[0], days) if whole else NOTHING
 
 
 def _in_months(last: np.datetime64, steps: NDArray) -> NDArray:
@@ -165,9 +202,9 @@ def _in_business_days(last: np.datetime64, steps: NDArray) -> NDArray:
     return np.busday_offset(last.astype("M8[D]"), steps).astype(last.dtype)
 
 
-# name: (the step of labels that follow the rule, else 0; the labels a number of units later)
-RULES: dict[str, tuple[Callable[[NDArray], int], Callable[[Any, NDArray], NDArray]]] = {
-    "even": (_even, lambda last, steps: last + steps),
+# name: (numbers of labels counted by the rule, or nothing; the labels a number of units later)
+RULES: dict[str, tuple[Callable[[NDArray], NDArray], Callable[[Any, NDArray], NDArray]]] = {
+    "even": (_moments, lambda last, steps: last + steps),
     "months": (_months, _in_months),
     "month ends": (_month_ends, lambda last, steps: _in_months(last + DAY, steps) - DAY),
     "business days": (_business_days, _in_business_days),
