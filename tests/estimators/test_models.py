@@ -472,19 +472,20 @@ def test_stationarity_is_zero_at_critical_points_and_falls_along_the_stream(room
     assert exact.stationarity(X) < 1e-12
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("kind", ["planted", "digits"])
-def test_one_batch_that_is_all_of_the_data_comes_to_rest(kind, room):
+def test_one_batch_that_is_all_of_the_data_comes_to_rest(kind, seed, room):
     """Rough codes would leave a seventh of the first stationarity after a hundred passes."""
-    rng = np.random.default_rng(0)
-    X = load_digits().data[:256]
+    rng = np.random.default_rng(seed)
+    X = load_digits().data[256 * seed :][:256]
     if kind == "planted":
         codes = rng.exponential(size=(256, 10)) * (rng.random((256, 10)) < 0.3)
         X = codes @ rng.random((10, 40)) + 0.05 * rng.random((256, 40))
     first, later = (
-        OnlineNMF(8, n_epochs=n, batch_size=256, random_state=0).fit(X).stationarity(X)
+        OnlineNMF(8, n_epochs=n, batch_size=256, random_state=seed).fit(X).stationarity(X)
         for n in (1, 100)
     )
-    room.error(later, at_most=0.1 * first)
+    room.error(later, at_most=0.05 * first)
 
 
 def test_surrogate_gap_closes_on_the_stream(room):
