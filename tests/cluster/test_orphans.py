@@ -16,7 +16,7 @@ from atomstream.cluster import Rounds, Shards
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
 LEARN = """
-import os, sys, time
+import os, signal, sys, time
 from strange import ATOMS, Drawn, Stuck
 from atomstream import Checkpoint, OnlineNMF
 from atomstream.cluster import Rounds, Shards
@@ -29,6 +29,7 @@ class Forking(Checkpoint):
             open(sys.argv[1] + "/fork", "w").write(str(os.getpid()))
             time.sleep(float(sys.argv[2]))
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background ignores
 how = {"checkpoint": Forking(sys.argv[1] + "/model.atoms")} if "fork" in sys.argv else {}
 stuck = [Stuck(n, folder=sys.argv[1]) for n in (4, 5, 6)]
 shards = Shards([Drawn(0, n_rows=256), *map(Drawn, (1, 2, 3)), *stuck])
@@ -74,7 +75,7 @@ def test_workers_end_though_a_fork_of_their_driver_lives_on(tmp_path):
     fork = int((tmp_path / "fork").read_text())
     try:
         process.kill()
-        process.communicate(timeout=GUARD)
+        process.wait(timeout=GUARD)
         until(lambda: not stuck(tmp_path))
         os.kill(fork, 0)
     finally:
