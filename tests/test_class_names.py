@@ -9,7 +9,8 @@ import atomstream
 GLOSSARY = Path(__file__).parents[1] / "docs/glossary.md"
 # fmt: off
 STANDARD = [
-    "ActiveSet", "Adaptive", "Alignment", "Alpha", "ArrowTable", "AtomstreamWarning", "Auto",
+    "ActiveSet", "Adaptive", "Alignment", "Alpha", "ArrayLike", "ArrowTable", "Auto",
+    "AtomstreamWarning",
     "Axes", "BadShardError", "Baselines", "BatchNMF", "Beta", "BetterLag", "Block",
     "BlockCoordinate", "Box", "CPTensor", "Callback", "CallbackSupportMixin", "Cells", "Chain",
     "ChainShard", "Change", "ChangePoints", "ChangeWatch", "ChangedFeature", "ChangedShardError",

@@ -37,17 +37,8 @@ OBJECTS = {
     *("model", "batch", "clock", "penalty", "loss", "choice", "chain", "algorithm", "state"),
     *("memory_", "clock_", "learner_", "representatives_"),
     *("np", "xarray", "copy", "sklearn", "networkx", "network", "ranking"),
-    *(
-        "X",
-        "D",
-        "components_",
-        "cp",
-        "tl",
-        "gensim",
-        "lazy",
-        "zarr",
-        "torch",
-    ),  # as callers name them
+    # As callers name them.
+    *("X", "D", "components_", "cp", "tl", "gensim", "lazy", "zarr", "torch", "choice_", "fitted"),
     *("rows", "concurrent", "mpi4py", "musical", "found", "librosa", "mudata"),
 }
 FILES = {

@@ -69,7 +69,7 @@ class FastLogCosh(LogCosh):
 )
 def test_a_loss(loss, updater, room):
     X = data()
-    model = OnlineNMF(4, loss=loss, n_epochs=12, random_state=0).fit(X)
+    model = OnlineNMF(4, loss=loss, n_epochs=10, random_state=0).fit(X)
     assert type(model.algorithm_.updater).__name__ == updater
     start = OnlineNMF.from_components(np.ones((4, 12)), loss=loss)
     room.error(-model.score(X), at_most=0.05 * -start.score(X))

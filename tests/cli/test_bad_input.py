@@ -895,7 +895,7 @@ SIZES = {
     "walks": 17,
     "series": 36,
     "pictures": 13,
-    "tensors": 29,
+    "tensors": 28,
     "videos": 29,
 }
 

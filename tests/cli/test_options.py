@@ -16,6 +16,7 @@ from atomstream.cli.commands import LEARNING, commands
 from atomstream.cli.options import given, options_of
 from atomstream.cluster.gathering import ROUND_LIMIT
 from atomstream.domains.text.topic_shares import MIN_SPANS
+from atomstream.estimators.registry import DEFAULT_ALPHA
 from atomstream.runs import TASKS, settings
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings
@@ -163,7 +164,10 @@ def test_what_the_help_shows_for_none_is_what_happens():
     }
     assert shown["alpha"] == "0 for nmf, 0.1 for the others"
     alphas = [rows(model=name).new_model().alpha for name in ("nmf", "dictionary", "convex")]
-    assert alphas == [0, 0.1, 0.1]
+    assert alphas == [0, "auto", "auto"]
+    assert DEFAULT_ALPHA == 0.1
+    # tests/estimators/test_missing_ridge.py
+    assert shown["ridge"] == "0; with --missing what predicts hidden entries best"
     assert (shown["checkpoint_every"], PAUSE) == ("1m", 60)
     model = series(("x",), window=7).new_model()
     assert (shown["memory"], model._memory) == ("ten windows", 70)
@@ -175,6 +179,7 @@ def test_what_the_help_shows_for_none_is_what_happens():
     assert (shown["season"], model.season) == ("no season", None)
     assert shown["exogenous"] == "none"
     told = {
+        "ridge",
         "season",
         "exogenous",
         "alpha",

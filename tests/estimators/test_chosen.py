@@ -24,12 +24,12 @@ from atomstream.updates import BlockCoordinate, Majorise, SubgradientStep
 
 
 def records(caplog):
-    return [each for each in caplog.records if each.name == "atomstream.chosen"]
+    return [each for each in caplog.records if each.name == "atomstream.base.chosen"]
 
 
 @pytest.fixture
 def chosen_log(caplog):
-    caplog.set_level(logging.INFO, "atomstream.chosen")
+    caplog.set_level(logging.INFO, "atomstream.base.chosen")
     return caplog
 
 

@@ -754,12 +754,15 @@ def test_one_tensor_stops_when_told():
         online_parafac(X, 2, batch_size=3)
 
 
-def test_axes_of_other_names_are_refused():
+def test_axes_are_taken_by_name_and_others_refused():
     xr = pytest.importorskip("xarray")
     X = tensors(shape=(5, 5))
-    learner = model().fit(xr.DataArray(X, dims=["t", "lat", "lon"]))
+    learner, other = (model().fit(xr.DataArray(X, dims=["t", "lat", "lon"])) for _ in range(2))
     with pytest.raises(ValueError, match="axes"):
-        learner.partial_fit(xr.DataArray(X, dims=["t", "lon", "lat"]))
+        learner.partial_fit(xr.DataArray(X, dims=["t", "lat", "depth"]))
+    learner.partial_fit(xr.DataArray(X, dims=["t", "lat", "lon"]))
+    other.partial_fit(xr.DataArray(X.transpose(0, 2, 1), dims=["t", "lon", "lat"]))
+    assert_array_equal(learner.components_, other.components_)
 
 
 def test_large_sums_do_not_depend_on_the_order_in_memory():

@@ -825,7 +825,7 @@ def test_bad_networks_get_one_sentence(tmp_path):
         (None, "got NoneType"),
         ({}, "got dict"),
         (np.ones(3), "must be square"),
-        (np.ones((3, 3)) * 1j, "real numbers"),
+        (np.ones((3, 3)) * 1j, "has the type complex128"),
         ([(0, 1), (1, 2), (2, 0)], "must be square"),
         (nx.Graph(), "no edges"),
         (nx.Graph([(0, 1, {"weight": "x"})]), "not numbers"),

@@ -346,7 +346,7 @@ def test_settings_out_of_range_are_refused(settings, message):
     [
         (np.zeros((5, 40)), "smaller than a patch of"),
         (np.zeros(40), "An image must be numbers in 2 axes"),
-        (np.array([["a"]]), "An image must be numbers in 2 axes"),
+        (np.array([["a"]]), "needed are real numbers"),
         (np.full((20, 20), np.nan), "holds NaN or infinity; inpaint fills NaN"),
         (np.full((20, 20), np.inf), "holds NaN or infinity"),
         ([], "images is an empty list"),

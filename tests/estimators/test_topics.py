@@ -432,7 +432,7 @@ def test_shares_over_time_are_means_of_shares():
         (([1, 2], None, None), "numbers need bins"),
         (([1, 2], "D", 3), "either freq or bins"),
         ((["2003-01-01"], "H", None), "freq must be one of day, week, month, year"),
-        (([1, np.nan], None, 2), "one known time"),
+        (([1, np.nan], None, 2), "missing entry"),
         (([[1, 2]], None, 2), "one known time"),
         (([1, 2], None, [1]), "at least two edges"),
     ],

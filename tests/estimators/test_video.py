@@ -409,7 +409,7 @@ def torn(video):
         ("gone.mp4", "There is no gone.mp4"),
         (np.full((3, 5, 5), -1.0), "Negative"),
         (np.full((3, 5, 5), np.nan), "NaN"),
-        (np.full((3, 5, 5), "a"), "must hold numbers"),
+        (np.full((3, 5, 5), "a"), "needed are real numbers"),
     ],
 )
 def test_what_is_no_video_gets_one_sentence_and_changes_nothing(video, told):

@@ -277,7 +277,7 @@ def test_memory_is_that_of_the_factors():
         ({"n_states": "5"}, [0, 1], "'n_states' .* must be"),
         ({"tol": "x"}, [0, 1], "tol"),
         ({"step": True}, [0, 1], "step"),
-        ({}, np.ma.array([1, 2], mask=[0, 1]), "masked"),
+        ({}, np.ma.array([1, 2], mask=[0, 1]), "missing entry"),
         ({"tau": 0}, [0, 1], "tau"),
         ({"n_components": 0}, [0, 1], "n_components"),
         ({"step": -1}, [0, 1], "step"),

@@ -60,8 +60,9 @@ def network(model, graph):
     yield "importance", model.importance_
     yield "position", model.position_
     yield "n_steps", model.n_steps_
-    yield "rebuilt", model.reconstruct(graph, n_steps=300).matrix.toarray()
-    ranking = model.denoise(graph, n_steps=300, chain=model.chain)  # the default of before
+    chain = model.chain  # the default of before
+    yield "rebuilt", model.reconstruct(graph, n_steps=300, chain=chain).matrix.toarray()
+    ranking = model.denoise(graph, n_steps=300, chain=chain)
     yield "scores", np.sort(np.nan_to_num(ranking.scores))
     yield "after_components", model.partial_fit(graph).components_
 

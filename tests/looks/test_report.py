@@ -51,7 +51,7 @@ def test_a_report_tells_how_many_entries_were_outliers(room):
     told = []
     for loss in ("trimmed", "squared"):
         model = OnlineNMF(3, loss=loss, n_epochs=2, random_state=0).fit(X)
-        record = SimpleNamespace(learner=model, model=model, settings=None, notes={})
+        record = SimpleNamespace(learner=model, model=model, settings=None, notes={}, chosen={})
         told.append(how(record).get("entries counted as outliers"))
     assert told[1] is None
     room.error(abs(float(told[0].rstrip("%")) - 10), at_most=3)

@@ -268,11 +268,14 @@ def holed(share):
 def test_rows_filled_in_far_beyond_what_was_observed_are_told():
     X, clean = holed(0.9)
     settings = {"missing": True, "n_epochs": 3, "batch_size": 50, "random_state": 0}
-    model = OnlineNMF(5, **settings).fit(X)
-    with pytest.warns(DataWarning, match=r"of 150 rows are filled in .* ridge \(0.0001") as told:
+    far = r"of 150 rows unseen entries are reconstructed as up to .*; learn with ridge='auto'"
+    with pytest.warns(DataWarning, match=far) as told:
+        model = OnlineNMF(5, ridge=0.0, **settings).fit(X)
+    assert len(told) == 1
+    with pytest.warns(DataWarning, match=far) as told:
         wild = model.impute(X)
     assert len(told) == 1
-    held = OnlineNMF(5, ridge=1e-3, **settings).fit(X).impute(X)
+    held = OnlineNMF(5, **settings).fit(X).impute(X)
     hidden = np.isnan(X)
     errors = [np.abs(filled - clean)[hidden].mean() for filled in (wild, held)]
     assert errors[0] > 1
@@ -290,12 +293,12 @@ def test_rows_of_which_enough_was_observed_are_filled_in_without_a_word():
 def test_rows_that_determine_nothing_are_said_so():
     X = data(share=0.0)
     X[:3, 2:] = np.nan
-    model = make("nmf", alpha=0.0).fit(X)
-    with pytest.warns(
-        UserWarning, match="3 of 60 rows have fewer observed entries than the 5 atoms"
-    ):
+    few = "3 of 60 rows have fewer observed entries than the 5 atoms"
+    with pytest.warns(DataWarning, match=few):
+        model = make("nmf", alpha=0.0, ridge=0.0).fit(X)
+    with pytest.warns(DataWarning, match=few):
         model.impute(X)
-    sentence = "5 atoms: nothing determines their codes; set ridge"
+    sentence = "5 atoms: nothing determines their codes; learn with ridge='auto'"
     with pytest.warns(DataWarning, match=sentence) as told:
         model.transform(X)
     assert [each.filename for each in told] == [__file__]  # where the user called

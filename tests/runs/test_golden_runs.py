@@ -90,9 +90,7 @@ def test_a_complete_run_is_shown_and_has_nothing_left(copies, capsys, monkeypatc
 def test_the_settings_of_a_complete_run_do_the_same_again(copies, name):
     first = (copies / name / "run.toml").read_text().partition(" --config")[0]
     words = first.removeprefix("# atomstream ").split()
-    # The version that wrote it had no heads; since then a mix forecasts by default.
-    more = ("--head", "atoms") if name == "series-forecast" else ()
-    run(*words, "--config", copies / name / "run.toml", *more, "--out", "again")
+    run(*words, "--config", copies / name / "run.toml", "--out", "again")
     again = getattr(atomstream.load("again"), COMPLETE[name])
     assert_allclose(again, np.load(f"expected/{name}.npy"), rtol=1e-4, atol=1e-6)
     for written in RESULTS[name]:

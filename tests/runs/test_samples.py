@@ -158,11 +158,11 @@ def test_rows_of_tables_have_their_names(tmp_path):
     record, cards = learned(tmp_path / "run", "learn", *words, "--atoms", 3, "--holdout", 0.2)
     places = [cells.index(name) for name in record.held_out_names]
     np.testing.assert_allclose(record.held_out, rows[places])
-    codes = record.model.transform(record.held_out)
+    codes = record.model.transform(pd.DataFrame(record.held_out, columns=[*"abcdef"]))
     check(cards, codes, lambda i: f"held-out row {cells[places[i]]}")
     words += ["--atoms", "2-3", "--replicates", 3]
     record, cards = learned(tmp_path / "many", "consensus", *words)
-    check(cards, record.model.transform(rows), cells.__getitem__)
+    check(cards, record.model.transform(pd.DataFrame(rows, columns=[*"abcdef"])), cells.__getitem__)
     assert cards.cards[0].samples[0].text
 
 

@@ -133,7 +133,7 @@ def test_inspect_and_report(folder, capsys, room):
     run("inspect", folder / "run")
     told = capsys.readouterr().out
     assert "lumpability" in told
-    assert len(told.splitlines()) == 12
+    assert len(told.splitlines()) == 13
     run("inspect", folder / "run", "--json")
     found = json.loads(capsys.readouterr().out)["clusters"]
     assert_allclose(sum(row["visits_share"] for row in found), 1)

@@ -104,6 +104,7 @@ def test_tasks_of_every_model(name):
     bars.check()
 
 
+@pytest.mark.filterwarnings("ignore:The entries are not a few outliers")
 @pytest.mark.parametrize("n_epochs", [None, 1, 3, 12])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_tasks_to_the_end_of_a_fit(loss, n_epochs):

@@ -14,6 +14,7 @@ from .checks import (
     printable,
     renumbered,
 )
+from .chosen import Choice, shown, tell, told
 from .columns import Columns
 from .cusum import SLACK, moved, summed
 from .extras import library
@@ -48,7 +49,6 @@ from .names import (
     order_of,
     stacked_columns,
 )
-from .parameters import Choice, shown, tell, told
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
 __all__ = [

@@ -72,7 +72,7 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
     if type(X) is np.ndarray and X.dtype.kind == "f":
         return X
     if sp.issparse(X):
-        from atomstream.base.stored import checked_stored
+        from atomstream.base.sparse_parts import checked_stored
 
         _check_kind(X.dtype, name)
         return checked_stored(X, name)
@@ -204,7 +204,7 @@ def _missing_objects(X: NDArray) -> NDArray:
     """Return which entries are missing, of the shape of an array of objects; of others none."""
     if X.dtype.kind != "O":
         return np.zeros(X.shape, bool)
-    return np.frompyfunc(is_missing, 1, 1)(X).astype(bool)
+    return np.asarray(np.frompyfunc(is_missing, 1, 1)(X)).astype(bool)
 
 
 def _filled(X: Any) -> Any:

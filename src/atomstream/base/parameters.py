@@ -1,12 +1,11 @@
 """Parameters, each declared once: what it may be, in a test and in words, and what it is for.
 
 Checks of estimators and of parts, options of the command line, the check of a ``run.toml`` and the
-page of reference are read from these. A `Choice` is what became of one that was left to a model.
+page of reference are read from these.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -17,13 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from atomstream.base.checks import MAX_COUNT, MAX_NUMBER
-from atomstream.base.fields import Field
-from atomstream.base.fields import one_of as field_of
 
-log = logging.getLogger("atomstream.chosen")
-
-GIVEN = "as given"
-PLAIN = (bool, int, float, str, type(None))  # what JSON holds as it is
 # Names of parameters before, by those of now.
 RENAMED = {"method": "updater"}
 
@@ -198,81 +191,3 @@ SOURCE = Kind(
 
 
 # -- what parameters became
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What a setting became, and why.
-
-    Attributes
-    ----------
-    value : object
-        A number, a word, or a part.
-    why : str
-        The reason in a few words, such as "the loss is quadratic".
-    guessed : bool, default=False
-        Whether it was read off the data, decides what is learned, and may be wrong: the command
-        line says so.
-    """
-
-    SAVED: ClassVar[tuple[Field | str, ...]] = (
-        Field("value", "a number or a word", lambda value, _: isinstance(value, PLAIN)),
-        Field("why", "a text", lambda value, _: isinstance(value, str)),
-        field_of("guessed", (False, True)),
-    )
-
-    value: Any
-    why: str
-    guessed: bool = False
-
-    @classmethod
-    def given(cls, value: Any) -> Self:
-        """Return the choice of a setting that was not left to the model."""
-        return cls(value, GIVEN)
-
-    def __str__(self) -> str:
-        return f"{shown(self.value)} ({self.why})"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return value and reason for JSON; a part as its text."""
-        value = self.value if isinstance(self.value, PLAIN) else shown(self.value)
-        return {"value": value, "why": self.why}
-
-
-def shown(value: Any) -> str:
-    """Return a value in a few words: of a part its class, and the settings that are no defaults."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if not is_dataclass(value):
-        return str(value)
-    changed = {
-        each.name: getattr(value, each.name)
-        for each in fields(value)
-        if each.repr and each.init and not _is_default(getattr(value, each.name), each.default)
-    }
-    return f"{type(value).__name__}({', '.join(f'{n}={shown(v)}' for n, v in changed.items())})"
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    return value is default or (isinstance(value, PLAIN) and value == default)
-
-
-def told(choices: Mapping[str, Choice]) -> str:
-    """Return as one line what was left to the model: "coder ActiveSet() (the set ...); ..."."""
-    made = {name: choice for name, choice in choices.items() if choice.why != GIVEN}
-    return "; ".join(f"{name} {choice}" for name, choice in made.items())
-
-
-def tell(what: str, choices: Mapping[str, Choice]) -> None:
-    """Write what was chosen for a model or an input as one record of ``atomstream.chosen``.
-
-    Parameters
-    ----------
-    what : str
-        What the choices are of, such as the name of a class or of a file.
-    choices : mapping of str to Choice
-        The record carries them as ``choices``, and ``what``, for handlers that show them in another
-        way.
-    """
-    if line := told(choices):
-        log.info("%s: %s", what, line, extra={"what": what, "choices": choices})

@@ -21,7 +21,7 @@ __all__ = ["main"]
 BAD_INPUT, TROUBLE, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 SHOWN_AFTER = 1.0  # seconds: what is done earlier needs no bar
 LINE_EVERY = 10.0  # seconds between lines where there is no terminal
-COMPILER, CHOSEN = "atomstream._kernels.compile", "atomstream.chosen"  # names of loggers
+COMPILER, CHOSEN = "atomstream._kernels.compile", "atomstream.base.chosen"  # names of loggers
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from atomstream.base import tell
-from atomstream.base.parameters import log
+from atomstream.base.chosen import log
 from atomstream.loop import Progress
 
 _inside: ContextVar[bool] = ContextVar("inside", default=False)  # whether a model is learning

@@ -190,7 +190,7 @@ class Estimator(BaseEstimator):
         """What settings became that were left to the model, each with the reason; read-only.
 
         By the names of the settings: of each the ``value``, and ``why`` it is that. The logger
-        ``atomstream.chosen`` writes the same, as one record at the start of learning.
+        ``atomstream.base.chosen`` writes the same, as one record at the start of learning.
         """
         check_is_fitted(self)
         return MappingProxyType(self._choices())

@@ -69,9 +69,6 @@ class _OnlineMatrixFactorization(OnlineDictionary):
     def _choices(self) -> dict[str, Choice]:
         """Return what settings became, with the scale where columns have one."""
         found, scaling = super()._choices(), self.scaling_
-        if self.alpha == "auto":
-            why = "0.1, unless the set of the codes has a penalty of its own or takes none"
-            found["alpha"] = Choice(self.algorithm_.objective.codes.l1, why)
         if scaling.kind != "none":
             found["scale"] = Choice.given(scaling.kind)
         auto = getattr(self._learner, "ridge", Choice(0.0, "no entry has been missing"))

@@ -18,9 +18,8 @@ from atomstream.estimators.registry import CoderChoice, LossChoice, SetChoice, S
 from atomstream.loop import Algorithm, Scaling
 from atomstream.losses import Huber
 from atomstream.streams import OnDisk
-from atomstream.updates.trimmed_descent import stop_trimming
 
-FEW = 0.01  # share of the entries: to trim so many, or not, is no other result
+MIN_TRIMMED = 0.01  # share of the entries: to trim so many, or not, is no other result
 
 
 @estimator
@@ -209,6 +208,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
     def _end_as_squares(self, rows: Any, known: Any, after: Any) -> None:
         """Take the atoms of the squared loss where trimming explains the rows no better."""
         from atomstream.loop.trimmed_start import end_as_squares
+        from atomstream.updates.trimmed_descent import stop_trimming
 
         given = self.get_params(deep=False) | {"loss": "squared", "max_time": after.remaining}
         given |= {"updater": "auto", "coder": "auto", "random_state": deepcopy(self.random_state)}
@@ -216,7 +216,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
             squares = type(self)(**given).fit(rows, sample_weight=known["weights"])
         run, blocks = self._current(), self._blocks(rows, known)
         share = run.state.memory.outlier_share
-        if end_as_squares(blocks, run.state, run.algorithm, squares.state_) and share > FEW:
+        if end_as_squares(blocks, run.state, run.algorithm, squares.state_) and share > MIN_TRIMMED:
             stop_trimming(run.state.dictionary, stacklevel=7)  # the caller of fit
 
     def clean(self, X: Samples) -> NDArray:

@@ -87,6 +87,7 @@ CODERS: dict[str, Callable[[], Any]] = {
     "projected_gradient": coders.ProjectedGradient,
 }
 DEFAULT_ALPHA = 0.1  # of codes that take a penalty, where alpha is "auto"
+WHY_ALPHA = "0.1, unless the set of the codes has a penalty of its own or takes none"
 # What a part of one's own must name in its class, by the method that it is known by.
 NAMED = {
     "update": "statistics, what it measures of a batch, as in statistics = memory.GramSums()",
@@ -338,6 +339,7 @@ def chosen_parts(model: Any) -> dict[str, Choice]:
         "codes": (objective.codes, sets),
         "atoms": (objective.atoms, sets),
         "init": (start if _is_auto(model.init) else _name(model.init), why_start),
+        "alpha": (getattr(objective.codes, "l1", 0.0), WHY_ALPHA),
     }
     return {
         name: Choice(value, why) if _is_auto(getattr(model, name)) else Choice.given(value)

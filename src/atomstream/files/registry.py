@@ -31,7 +31,7 @@ VALUES = {
     "Aggregates": "atomstream.memory.gram",
     "Axes": "atomstream.domains.tensors",
     "Batch": "atomstream.problem.batch",
-    "Choice": "atomstream.base.parameters",
+    "Choice": "atomstream.base.chosen",
     "Clock": "atomstream.problem.clock",
     "ColumnSums": "atomstream.memory.column_sums",
     "Columns": "atomstream.base.columns",

@@ -50,7 +50,7 @@ class DocumentOptions:
         Further ones, which may be absent.
     empty : bool, default=False
         Whether documents may be empty: so is a line of JSON without the field.
-    table : TableOptions, optional
+    table : TableOptions, default=TableOptions()
         How tables are written, and the encoding of all texts. A bad line is one without a document.
     """
 

@@ -35,7 +35,7 @@ class EdgeOptions:
     ----------
     weight : str or None, default="weight"
         Column or attribute of edges that holds their weights; None counts every edge as 1.
-    table : TableOptions, optional
+    table : TableOptions, default=TableOptions()
         How lines of text are written. By default the delimiter is the sign that most lines have: a
         tab, a bar, a semicolon or a comma, else blanks.
 

@@ -23,7 +23,7 @@ def atoms_data(
     Parameters
     ----------
     model : fitted estimator
-    shape : tuple of int
+    shape : tuple of int, optional
         (height, width) or (height, width, n_channels) of a patch; needed.
     order : {"importance", "similarity"}, default="importance"
         "similarity" draws the same atoms so that neighbours are alike.
@@ -64,7 +64,7 @@ def atoms(
     Parameters
     ----------
     model : fitted estimator
-    shape : tuple of int
+    shape : tuple of int, optional
         (height, width) or (height, width, n_channels) of a patch; needed.
     n_columns : int, default=10
     order : {"importance", "similarity"}, default="importance"

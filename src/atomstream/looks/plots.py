@@ -16,7 +16,7 @@ READS = {
     "clustergram": ("replicates_", "a ConsensusNMF"),
     "intervals": ("intervals_", "a ConsensusNMF"),
     "loadings": ("loadings_", "an OnlineCPDictionary"),
-    "network_atoms": ("recent_importance_", "a NetworkDictionary"),
+    "network_atoms": ("motif_", "a NetworkDictionary"),
     "parts": ("explain", "an OnlineConvexMF"),
     "rank_tree": ("replicates_", "a ConsensusNMF"),
     "series_atoms": ("atoms_", "a SeriesDictionary"),

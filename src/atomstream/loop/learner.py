@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from atomstream.base import Choice, threads
 from atomstream.base.fields import check_fields, count, each, field_names, number, part
 from atomstream.dictionaries.base import Dictionary
-from atomstream.loop.explaining import CodingOptions
+from atomstream.loop.explaining import CodingOptions, lengths
 from atomstream.loop.online import Algorithm, Progress, learn
 from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
 from atomstream.losses import Entrywise, Loss
+from atomstream.memory import Delta
 from atomstream.memory.state import State, Usage
 from atomstream.problem import Accuracy, Batch, Clock
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NEAR = Accuracy(gap=1e-3)  # of codes whose sums alone count
+SHARES = Accuracy(gap=1e-3)  # of codes whose sums alone count
 FIRST_ROUNDS = 100  # over the first batch of a stream whose entries have weights
 
 # What files hold of a learner.
@@ -227,10 +228,12 @@ class Learner:
     def measure_usage(self, batch: Batch) -> None:
         """Let the usage of the atoms be that of the codes of a batch; nothing is learned."""
         if batch.mass > 0:
-            options = CodingOptions(NEAR)
+            parts, objective = self.algorithm, self.algorithm.objective
             with threads(self.n_jobs):
-                delta = self.algorithm.explain(batch, self.state.dictionary, options)[1]
-            self.state.usage.absorb(delta, 1.0)
+                codes = parts.coder.encode(batch, self.state.dictionary, objective, SHARES).values
+            sizes = lengths(self.state.dictionary, objective.atoms)
+            usage = batch.row_weights @ np.abs(codes) * sizes
+            self.state.usage.absorb(Delta(usage=usage, objective=0.0, mass=batch.mass), 1.0)
 
     def learn_first(self, batch: Batch, *, choose: bool) -> None:
         """Learn the first batch of a stream whose entries have weights; it is no step.

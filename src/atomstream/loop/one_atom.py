@@ -12,9 +12,10 @@ from atomstream.exceptions import DataWarning
 from atomstream.loop.explaining import MIN_FEATURES_PER_ATOM
 from atomstream.loop.first_dictionary import inside
 from atomstream.loop.online import Algorithm
-from atomstream.loop.whole_features import judged_rows, left_unseen
+from atomstream.loop.whole_features import left_unseen
 from atomstream.memory.state import State
 from atomstream.problem import Batch
+from atomstream.problem.batch import judged_rows
 
 N_ROUNDS = 20
 

@@ -13,16 +13,16 @@ from atomstream.coders.tolerances import RootTolerance
 from atomstream.dictionaries.rows import Rows
 from atomstream.loop.explaining import CodingOptions, Whole
 from atomstream.loop.online import Algorithm, learn
-from atomstream.loop.whole_features import judged_rows
 from atomstream.losses import Squared, robust_scales
 from atomstream.losses.robust import NORMAL, STAYS, UNTRIMMED
 from atomstream.memory.state import State, Usage
 from atomstream.problem import Accuracy, Batch, Clock
+from atomstream.problem.batch import judged_rows
 from atomstream.schedules import Power
 from atomstream.updates.block_coordinate import BlockCoordinate
 from atomstream.updates.reseeding import Reseeding, starting_atoms
 from atomstream.updates.trimmed_descent import (
-    MOST,
+    MAX_TRIMMED,
     PRECISION,
     robust_scale,
     spread,
@@ -121,8 +121,8 @@ def _explains_less(batch: Batch, trimmed: Rows, plain: Rows, algorithm: Algorith
     exactly and the rest counts as outliers.
     """
     some = batch.of(slice(None, None, max(1, len(batch.X) // MAX_JUDGED)))
-    ours, share = left(some, trimmed, algorithm)
-    theirs = left(some, plain, algorithm)[0] / _freedom(plain, len(batch.X))
+    (ours, _, share), (theirs, *_) = (left(some, each, algorithm) for each in (trimmed, plain))
+    theirs /= _freedom(plain, len(batch.X))
     # What most entries are is no outlier, and errors that are nothing beside the data tell nothing.
     least = MIN_LEFT * float(np.abs(some.X)[_seen(some)].mean())
     return share > 0.5 or ours > max(CLEARLY * theirs, least)
@@ -136,13 +136,14 @@ def _freedom(atoms: Rows, n_rows: int) -> float:
     return max(1 - atoms.shape[0] / n_rows, TINY)
 
 
-def left(batch: Batch, dictionary: Rows, algorithm: Algorithm) -> tuple[float, float]:
-    """Return the mean absolute error of the observed entries, and the share that is trimmed."""
+def left(batch: Batch, dictionary: Rows, algorithm: Algorithm) -> tuple[float, float, float]:
+    """Return mean absolute and squared errors of observed entries, and the share trimmed."""
     codes = algorithm.coder.encode(batch, dictionary, algorithm.objective, EXACT).values
     loss: Any = algorithm.objective.loss.at(dictionary)
     errors, seen = np.abs(batch.X - dictionary.decode(codes)), _seen(batch)
     trimmed = errors > loss.thresholds(errors, batch.mask)
-    return float(errors[seen].mean()), float(trimmed[seen].mean())
+    errors, trimmed = errors[seen], trimmed[seen]
+    return float(errors.mean()), float(np.square(errors).mean()), float(trimmed.mean())
 
 
 def end_as_squares(
@@ -165,8 +166,11 @@ def end_as_squares(
     untrimmed = Rows(squares.dictionary.atoms().copy(), UNTRIMMED)
     if (state.dictionary.scale or 0.0) < STAYS:
         judged = judged_rows(blocks)
-        theirs = left(judged, untrimmed, algorithm)[0] / _freedom(untrimmed, blocks[0].X.shape[0])
-        if left(judged, state.dictionary, algorithm)[0] <= theirs:
+        (ours, own_square, share), (theirs, square, _) = (
+            left(judged, each, algorithm) for each in (state.dictionary, untrimmed)
+        )
+        theirs /= _freedom(untrimmed, blocks[0].X.shape[0])
+        if (ours <= theirs) if share else (own_square <= square):
             return False
     deltas = [algorithm.explain(block, untrimmed, CodingOptions(EXACT))[1] for block in blocks]
     memory = algorithm.statistics.start(*untrimmed.shape, algorithm.objective.loss)
@@ -219,7 +223,7 @@ def clean_rows(
     if not seen.any():
         return found
     noise = PRECISION * spread(found.low)
-    if found.scale >= noise and found.outliers[seen].mean() <= MOST:
+    if found.scale >= noise and found.outliers[seen].mean() <= MAX_TRIMMED:
         return found
     # A low rank explains half of the entries exactly, whichever: with a little noise it cannot.
     rough = X + noise * rng.standard_normal(X.shape)

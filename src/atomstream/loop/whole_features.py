@@ -12,25 +12,13 @@ from atomstream.loop.online import Algorithm
 from atomstream.loop.settling import rounds
 from atomstream.memory.state import State
 from atomstream.problem import Accuracy, Batch, Clock
+from atomstream.problem.batch import judged_rows, some_rows
 from atomstream.updates.reseeding import starting_atoms
 
-# Rows that are tried, and that atoms are compared on, or less than twice as many.
-MAX_ROWS, MAX_JUDGED = 2048, 512
+MAX_ROWS = 2048  # that are tried, or less than twice as many
 N_PARTS = 10  # of the features: codes are found on nine tenths, nearly as well as on all
 MAX_ROUNDS = 30
 ACCURACY = Accuracy(violation=0.05)
-
-
-def judged_rows(blocks: Sequence[Batch]) -> Batch:
-    """Return some rows that atoms are compared on, in float64."""
-    some = _some(blocks, MAX_JUDGED)
-    # The majoriser of a row that is explained exactly, such as zeros, is too steep for float32.
-    return replace(some, X=some.X.astype(np.float64))
-
-
-def _some(blocks: Sequence[Batch], most: int) -> Batch:
-    """Return about so many rows of the first block, at equal distances, or all of them."""
-    return blocks[0].of(slice(None, None, max(1, blocks[0].X.shape[0] // most)))
 
 
 def left_unseen(
@@ -63,7 +51,7 @@ def settle_on_whole_features(
     if n_features < MIN_FEATURES_PER_ATOM * n_components:
         return
     whole = replace(algorithm, updater=replace(algorithm.updater, folds=1))  # type: ignore[type-var]
-    few, batch = _some(blocks, MAX_ROWS), judged_rows(blocks)
+    few, batch = some_rows(blocks, MAX_ROWS), judged_rows(blocks)
     seed, starts = rng.integers(2**63), [state.dictionary]
     if not algorithm.updater.fixed:
         drawn = starting_atoms(

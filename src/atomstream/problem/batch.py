@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from atomstream.losses import squared_norms
 
 # Of the features: a batch with entries in more of them is learned from as a whole.
 MAX_TOUCHED_SHARE = 0.25
+MAX_JUDGED = 512  # rows that atoms are compared on, or less than twice as many
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,18 @@ def observed_span(batch: Batch) -> NDArray:
     seen: Any = True if batch.mask is None else batch.mask > 0
     ends = np.min(batch.X, initial=np.inf, where=seen), np.max(batch.X, initial=-np.inf, where=seen)
     return np.array(ends, np.float64)
+
+
+def some_rows(blocks: Sequence[Batch], most: int) -> Batch:
+    """Return about so many rows of the first block, at equal distances, or all of them."""
+    return blocks[0].of(slice(None, None, max(1, blocks[0].X.shape[0] // most)))
+
+
+def judged_rows(blocks: Sequence[Batch]) -> Batch:
+    """Return some rows that atoms are compared on, in float64."""
+    some = some_rows(blocks, MAX_JUDGED)
+    # The majoriser of a row that is explained exactly, such as zeros, is too steep for float32.
+    return replace(some, X=some.X.astype(np.float64))
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

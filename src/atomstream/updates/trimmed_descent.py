@@ -21,7 +21,7 @@ from atomstream.updates import BlockCoordinate, CodedBatch, Updater
 # Of the spread of what atoms explain: smaller errors are no outliers, and where rows are explained
 # exactly the scale would shrink until half of the entries were.
 PRECISION = 0.01
-MOST = 0.35  # share of the entries: single ones that are wrong are fewer
+MAX_TRIMMED = 0.35  # share of the entries: single ones that are wrong are fewer
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class TrimmedDescent(Updater[Any]):
     def review(self, state: Any) -> None:
         """Warn where more is trimmed than single entries that are wrong."""
         share = state.memory.outlier_share
-        if share > MOST:
+        if share > MAX_TRIMMED:
             warnings.warn(
                 f"loss='trimmed' leaves out {share:.0%} of the entries, more than single outliers "
                 "are; what is left may be explained well and the rest not at all. Look at "
