@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from guard import GUARD
+from hanging import GUARD
 
 from atomstream import OnlineNMF
 from atomstream.cluster import Shards

@@ -4,7 +4,7 @@ import threading
 from concurrent.futures import Future
 
 import pytest
-from guard import GUARD
+from hanging import GUARD
 from strange import ATOMS, Drawn, Forgetful
 from test_laws_of_rounds import SMALL, bits
 

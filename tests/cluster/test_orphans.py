@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from guard import GUARD, until
+from hanging import GUARD, until
 from strange import ATOMS, Bad, Drawn, Stuck, stuck
 
 from atomstream import BadShardError, OnlineNMF

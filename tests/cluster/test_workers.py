@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from guard import GUARD, until
+from hanging import GUARD, until
 from strange import ATOMS, Deadly, Drawn, Slow, Stuck, Wide, leave, planted, stuck
 from test_laws_of_rounds import MODELS, SMALL, bits, fresh
 

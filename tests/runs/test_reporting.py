@@ -54,7 +54,7 @@ def test_the_command_says_that_nothing_determines_codes_of_rows_with_few_entries
     rows = X.copy()
     rows[::2, 2:] = np.nan
     np.save(tmp_path / "rows.npy", rows)
-    learn = ["learn", str(tmp_path / "rows.npy"), "--missing", "--atoms", "4"]
+    learn = ["learn", str(tmp_path / "rows.npy"), "--missing", "--ridge", "0", "--atoms", "4"]
     assert main([*learn, "--out", str(tmp_path / "run")]) == 0
     capsys.readouterr()
     assert main(["report", str(tmp_path / "run")]) == 0

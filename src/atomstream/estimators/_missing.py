@@ -34,7 +34,7 @@ def find_ridge(model: Any, rows: Any, known: dict[str, Any]) -> None:
     known = {name: None if part is None else part[some] for name, part in known.items()}
     rows = model._rows(rows[some], reset=False) if isinstance(rows, OnDisk) else rows[some]
     batch = model._to_batch(rows, **known)
-    if batch.mask is None:
+    if batch.mask is None or not batch.mass:
         return
     run, objective = model._learner, model.algorithm_.objective
     if not objective.loss.quadratic:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from atomstream.base import threads
 from atomstream.loop.online import Algorithm, Progress, absorb, learn
 from atomstream.memory import Delta, State, Usage
 from atomstream.problem import Batch, Clock
-
-if TYPE_CHECKING:
-    from atomstream.loop.learner import Learner
 
 SWEEPS = 3  # updates after a merge: measured, one is a little worse and ten are no better
 
@@ -73,7 +70,7 @@ class SlotResult:
 
 
 def slot_result(
-    learner: Learner, batches: Iterable[Batch], *, frozen: bool = False, keep_latest: bool = False
+    learner: Any, batches: Iterable[Batch], *, frozen: bool = False, keep_latest: bool = False
 ) -> SlotResult:
     """Learn from the rows of a slot; atoms that nothing uses are left to the merge.
 
