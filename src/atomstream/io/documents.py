@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted
+from atomstream.base import counted, is_missing
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import texts
 from atomstream.io.column_names import chosen
@@ -224,8 +224,12 @@ class DocumentFile(Input):
         """Return the text of a line of JSON; None where it has none and may be empty."""
         known = fields if isinstance(fields, dict) else {}
         text = known.get(field)
-        absent = known is fields and text is None and self._options.empty
-        wanted = [] if absent or isinstance(text, str) else [f"text in the field {field!r}"]
+        # Null, and NaN as pandas writes it, stand for no text, and so may a field that is absent.
+        missing = known is fields and is_missing(text)
+        may_be = field in known or self._options.empty or self._options.table.skips
+        text = None if missing else text
+        fits = isinstance(text, str) or (missing and may_be)
+        wanted = [] if fits else [f"text in the field {field!r}"]
         wanted[:0] = [f"field {n!r}" for n in self._options.labels if known and n not in known]
         if wanted:
             found = f"fields are {', '.join(known)}" if known is fields else "it is not an object"

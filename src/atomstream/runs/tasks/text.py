@@ -89,8 +89,8 @@ class TextSettings(checkpoints, text_reading, Settings):
     features: int = sets(TopicModel, "n_features")
     stop_words: tuple[str, ...] = option(
         ("english",),
-        "Words that do not count: english for all of that language, perhaps with more after it "
-        "(english,mr,said), files (.txt) with one a line, or none.",
+        "Words that do not count: english for all of that language, words (mr,said), files of "
+        "words (.txt), several of these (english,mr,said), or none.",
     )
     min_df: int = sets(TopicModel, "min_df")
     ngrams: int = sets(TopicModel, "ngrams")
@@ -305,15 +305,15 @@ def _stop_words(named: Sequence[str]) -> str | list[str] | None:
     """Return the stop words that are named: words, files of words, "english", or "none"."""
     if tuple(named) in (("english",), ("none",)):
         return "english" if "english" in named else None
-    if "english" not in named and not any(name.endswith(".txt") for name in named):
+    if len(named) == 1 and not named[0].endswith(".txt"):
         raise ValueError(
-            f"stop_words is {', '.join(named)!r:.60}, needed is english, none, english with more "
-            "words such as english,mr,said, or a file of words (.txt)."
+            f"stop_words is {named[0]!r:.60}, needed is english, none, words such as "
+            "english,mr,said or mr,said, or a file of words (.txt)."
         )
     words: list[str] = []
     for name in named:
         # A word has no dot, for words are cut at it.
-        words += whole_text(existing(name)).lower().split() if name.endswith(".txt") else [name]
+        words += whole_text(existing(name)).split() if name.endswith(".txt") else [name]
     return words
 
 
