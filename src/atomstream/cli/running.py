@@ -24,6 +24,7 @@ from atomstream.runs.task import (
     task_named,
     task_of,
 )
+from atomstream.watch import alarms_of
 from atomstream.watch.callbacks import LearningBar
 
 ON_ALARM = (
@@ -275,7 +276,7 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
         click.echo(json.dumps(_facts(run, outcome)))
         return 0
     if n_skipped := run.task.tallies().get("skipped"):
-        warn(f"{counted(n_skipped, 'row')} could not be read or learned from: left out.")
+        warn(f"{counted(n_skipped, run.task.unit)} could not be read or learned from: left out.")
     click.echo(_sentence(run, outcome))
     return 0
 
@@ -302,6 +303,9 @@ def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "objective": run.history.recent if learned else None,
         "position": list(run.task.position),
+        "left_out": run.task.left_out(),
+        "alarms": alarms_of(run.history),
+        "warnings": run.warnings,
         **({"guesses": guesses} if (guesses := guesses_of(run.task.sources)) else {}),
     }
 

@@ -19,6 +19,7 @@ from .files import Place as Place
 from .files import Storage as Storage
 from .files import Window as Window
 from .files import digest as digest
+from .files import expanded as expanded
 from .files import found as found
 from .files import make_folder as make_folder
 from .files import naming_if_full as naming_if_full

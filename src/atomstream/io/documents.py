@@ -17,6 +17,7 @@ from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import texts
 from atomstream.io.column_names import chosen
 from atomstream.io.dates import DateError, dates_of_texts
+from atomstream.io.files import expanded
 from atomstream.io.input_options import AUTO, NO, OF_TEXT, TableOptions
 from atomstream.io.inputs import check_used
 from atomstream.io.source import Input, existing, log_guesses, reading
@@ -286,9 +287,9 @@ def dates_of(files: Sequence[DocumentFile], column: str, order: str = AUTO) -> N
 
 
 def open_documents(inputs: Sequence[str], options: DocumentOptions) -> list[DocumentFile]:
-    """Return files of documents; a folder stands for all text files in it."""
+    """Return files of documents; a folder stands for all text files in it, a pattern for files."""
     files: list[str | Path] = []
-    for name in inputs:
+    for name in expanded(inputs):
         path = Path(name)
         if path.is_dir():
             found = sorted(part for part in path.rglob("*") if part.suffix.lower() in TEXTS)

@@ -38,6 +38,10 @@ class RowsTask(_passes.PassesTask):
     )
     many = True
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
+    omitted = (
+        ("rows", "n_skipped", "could not be read or learned from (--on-bad-line skip)"),
+        ("entries", "n_missing", "missing (--missing)"),
+    )
     words = {  # noqa: RUF012 - read only
         "say missing=True": "say --missing",
         atomstream.OnlineNMF.SIGNED: "use --model dictionary or --on-bad-line skip",

@@ -133,6 +133,10 @@ class TextTask(Task):
     many = True
     unit = "document"
     noted = ("n_documents",)
+    omitted = (
+        ("documents", "_n_skipped", "empty (--on-bad-line skip)"),
+        ("documents", "_n_undated", "without a date: not in the topics over time"),
+    )
     reported: ClassVar = {
         "topics": "settings.topics",
         "documents": "n_documents",
@@ -237,7 +241,7 @@ class TextTask(Task):
             "time_starts": starts.astype(object),
             "time_shares": found.shares,
             "time_documents": found.n_documents,
-            "n_undated": int((~dated).sum()),
+            "n_undated": self._n_undated,
             **self._stream_dates(),
         }
 
@@ -286,10 +290,17 @@ class TextTask(Task):
             "document_shares": np.asarray(shares[best], np.float64),
         }
 
+    @property
+    def _n_skipped(self) -> int:
+        return sum(source.n_skipped for source in self.sources)
+
+    @property
+    def _n_undated(self) -> int:
+        return 0 if self.settings.date is None else int(np.isnat(self.dates).sum())
+
     def tallies(self) -> dict[str, int]:
         """Return how many documents were left out."""
-        n_skipped = sum(source.n_skipped for source in self.sources)
-        return {"skipped": n_skipped} if self.settings.on_bad_line == SKIP else {}
+        return {"skipped": self._n_skipped} if self.settings.on_bad_line == SKIP else {}
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
