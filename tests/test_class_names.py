@@ -18,7 +18,7 @@ STANDARD = [
     "Consensus", "ConsensusLearning", "ConsensusLook", "ConsensusNMF", "ConsensusSettings",
     "ConsensusTask", "Constant", "ConvexLook", "ConvolutionalClassifier", "CorruptModelError",
     "CubeRows", "DataWarning", "Decay", "Decoder", "DelimitedTable", "Delta", "DenseProducts",
-    "Dependence", "Dictionary", "DocumentFile", "DocumentOptions", "DriftDetector",
+    "Dependence", "Dictionary", "DocumentFile", "DocumentOptions", "Documents", "DriftDetector",
     "EarlyStopping", "EdgeMeans", "EdgeOptions", "EdgeTable", "ElasticNetOnSet", "Encoder",
     "EngineError", "Entries", "Entry", "Entrywise", "Estimator", "Evidence",
     "FileShard", "Fitting",

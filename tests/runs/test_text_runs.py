@@ -257,9 +257,8 @@ def test_a_spreadsheet_of_answers_is_read_and_what_is_left_out_is_said(tmp_path,
         assert facts["alarms"] == []
         assert facts["warnings"] == []
         line = 22 if name == "a.csv" else 4
-        sentence = refused(
-            capsys, "text", "topics", tmp_path / name, *words, "--out", tmp_path / "n"
-        )
+        told = ("text", "topics", tmp_path / name, *words[:-1], "--out", tmp_path / "none")
+        sentence = refused(capsys, *told)
         assert f"{name}, line {line}: the document is empty" in sentence
     run("text", "topics", tmp_path / "b.csv", *words, "--date", "when", "--out", tmp_path / "dates")
     undated = {
