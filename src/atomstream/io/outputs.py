@@ -3,6 +3,8 @@
 import csv
 import io
 import os
+import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -14,9 +16,14 @@ from numpy.typing import NDArray
 from atomstream.base import library, printable
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
+from atomstream.io.images import PixelFormat, pixel_format
 
 Labels = Sequence[NDArray]  # what rows are called, an array of objects for each column of names
 Write = Callable[[Labels, NDArray], None]
+PLAIN = PixelFormat()
+DEEP_FORMATS = ("PNG", "TIFF", "JPEG2000", "PPM")  # hold 16 bits of grey
+ALPHA_FORMATS = ("PNG", "TIFF", "WEBP", "JPEG2000")
+PNG_KINDS = {2: 4, 3: 2, 4: 6}  # grey with alpha, colours, colours with alpha
 COMPUTED = ("=", "+", "-", "@")  # what spreadsheets take for the beginning of a formula
 
 
@@ -39,13 +46,48 @@ def image_format(out: Path) -> str:
     return kind
 
 
-def write_image(out: Path, pixels: NDArray) -> None:
-    """Write an image in which white is 1, with 8 bits per channel."""
+def kept_format(out: Path, source: Path, *, color: bool) -> PixelFormat:
+    """Return how an image file holds its pixels; InputError where the result could not."""
+    kind, form = image_format(out), pixel_format(source)
+    deep = ("PNG",) if color or form.alpha is not None else DEEP_FORMATS
+    if form.bits > 8 and kind not in deep:
+        lost = f"{form.bits} bits per channel"
+    elif form.alpha is not None and kind not in ALPHA_FORMATS and (form.alpha < 1).any():
+        lost = "an alpha channel"
+    else:
+        return form
+    raise InputError(f"{source} has {lost}, and {out} would not; end it in .png.")
+
+
+def write_image(out: Path, pixels: NDArray, form: PixelFormat = PLAIN) -> None:
+    """Write an image in which white is 1, in this format."""
     kind = image_format(out)
-    levels = (np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)
-    image = library("PIL.Image", "Images").fromarray(levels)
+    if form.alpha is not None and kind in ALPHA_FORMATS:
+        pixels = np.dstack([pixels, form.alpha])
+    top, dtype = (65535, np.uint16) if form.bits > 8 else (255, np.uint8)
+    levels = (np.clip(pixels, 0, 1) * top).round().astype(dtype)
     with whole_file(out) as file:
-        image.save(file, format=kind)
+        if levels.ndim > 2 and form.bits > 8:
+            file.write(_png(levels))
+        else:
+            library("PIL.Image", "Images").fromarray(levels).save(file, format=kind)
+
+
+def _png(levels: NDArray) -> bytes:
+    """Return an image of several channels of 16 bits, which Pillow cannot write, as PNG."""
+    height, width, n_channels = levels.shape
+    row = levels.astype(">u2").reshape(height, -1).view(np.uint8)
+    # Each row less the one above it (filter 2), which is easier to pack.
+    rows = np.column_stack(
+        [np.full(height, 2, np.uint8), np.diff(row, axis=0, prepend=row[:1] * 0)]
+    )
+    head = struct.pack(">IIBBBBB", width, height, 16, PNG_KINDS[n_channels], 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b""))
+    chunks = (
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def write_table(out: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
