@@ -13,7 +13,8 @@ import atomstream
 from atomstream import ImageDictionary, images
 from atomstream.cli import main
 from atomstream.io import InputOptions, Pictures, is_color, load_image, write_image
-from atomstream.io.images import PixelFormat, pixel_format
+from atomstream.io.images import pixel_format
+from atomstream.io.outputs import PixelFormat
 
 Image = pytest.importorskip("PIL.Image")
 FEW = ["--atoms", "16", "--patch", "6"]

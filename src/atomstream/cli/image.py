@@ -14,7 +14,7 @@ from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
 from atomstream.io import check_out, image_format, is_color, kept_format, load_image, write_image
-from atomstream.io.images import PixelFormat
+from atomstream.io.outputs import PixelFormat
 from atomstream.io.source import naming_source
 from atomstream.looks.look import look_of
 from atomstream.runs import as_input_error, callbacks_set, open_record

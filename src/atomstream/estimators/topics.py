@@ -396,7 +396,5 @@ class TopicModel(TopicMerging):
 def _check_counts(counts: sp.csr_array) -> sp.csr_array:
     """Refuse to begin with documents without any word."""
     if not counts.nnz:
-        raise ValueError(
-            f"No word of the {counts.shape[0]} documents counts: all are stop words, or empty."
-        )
+        raise ValueError(f"No word of the {counts.shape[0]} documents counts; stop words do not.")
     return counts

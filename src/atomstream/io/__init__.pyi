@@ -30,6 +30,7 @@ from .files import whole_file as whole_file
 from .images import LUMA as LUMA
 from .images import Pictures as Pictures
 from .images import is_color as is_color
+from .images import kept_format as kept_format
 from .images import load_image as load_image
 from .input_options import InputOptions
 from .input_options import Naming as Naming
@@ -42,7 +43,6 @@ from .inputs import reader_of as reader_of
 from .outputs import Labels as Labels
 from .outputs import check_out as check_out
 from .outputs import image_format as image_format
-from .outputs import kept_format as kept_format
 from .outputs import write_image as write_image
 from .outputs import write_table as write_table
 from .series_table import read_series as read_series

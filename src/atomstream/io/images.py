@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io.input_options import InputOptions
+from atomstream.io.outputs import ALPHA_FORMATS, DEEP_FORMATS, PLAIN, PixelFormat, image_format
 from atomstream.io.source import Block, Source, need, reading
 from atomstream.streams import patch_view, take
 
@@ -116,21 +117,6 @@ class Pictures(Source):
             yield Block(X, (group[which[rows]].astype(np.int64) << 40) + places[rows])
 
 
-class PixelFormat(NamedTuple):
-    """How a file holds pixels, beside their colours.
-
-    Attributes
-    ----------
-    bits : {8, 16}
-        Of each channel.
-    alpha : ndarray of shape (height, width), or None
-        How opaque pixels are, in [0, 1].
-    """
-
-    bits: int = 8
-    alpha: NDArray | None = None
-
-
 def _head(path: Path) -> tuple[int, int, bool]:
     """Return height and width of an image as it is seen, and whether it has colours."""
     with _opened(path) as image:
@@ -167,9 +153,22 @@ def pixel_format(path: Path) -> PixelFormat:
                 f"{path} has 16 bits per channel as {raw}, which are read in part; save it as RGB."
             )
         if image.mode not in WITH_ALPHA and "transparency" not in image.info:
-            return PixelFormat()
+            return PLAIN
         levels = np.asarray(_turned(image).convert("RGBA"), dtype=np.float32)
         return PixelFormat(8, levels[:, :, 3] / 255)
+
+
+def kept_format(out: Path, source: Path, *, color: bool) -> PixelFormat:
+    """Return how an image file holds its pixels; InputError where the result could not."""
+    kind, form = image_format(out), pixel_format(source)
+    deep = ("PNG",) if color or form.alpha is not None else DEEP_FORMATS
+    if form.bits > 8 and kind not in deep:
+        lost = f"{form.bits} bits per channel"
+    elif form.alpha is not None and kind not in ALPHA_FORMATS and (form.alpha < 1).any():
+        lost = "an alpha channel"
+    else:
+        return form
+    raise InputError(f"{source} has {lost}, and {out} would not; end it in .png.")
 
 
 def load_image(path: Path, *, color: bool) -> NDArray:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from atomstream.base import library, printable
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
-from atomstream.io.images import PixelFormat, pixel_format
 
 Labels = Sequence[NDArray]  # what rows are called, an array of objects for each column of names
 Write = Callable[[Labels, NDArray], None]
-PLAIN = PixelFormat()
 DEEP_FORMATS = ("PNG", "TIFF", "JPEG2000", "PPM")  # hold 16 bits of grey
 ALPHA_FORMATS = ("PNG", "TIFF", "WEBP", "JPEG2000")
 PNG_KINDS = {2: 4, 3: 2, 4: 6}  # grey with alpha, colours, colours with alpha
@@ -46,17 +44,22 @@ def image_format(out: Path) -> str:
     return kind
 
 
-def kept_format(out: Path, source: Path, *, color: bool) -> PixelFormat:
-    """Return how an image file holds its pixels; InputError where the result could not."""
-    kind, form = image_format(out), pixel_format(source)
-    deep = ("PNG",) if color or form.alpha is not None else DEEP_FORMATS
-    if form.bits > 8 and kind not in deep:
-        lost = f"{form.bits} bits per channel"
-    elif form.alpha is not None and kind not in ALPHA_FORMATS and (form.alpha < 1).any():
-        lost = "an alpha channel"
-    else:
-        return form
-    raise InputError(f"{source} has {lost}, and {out} would not; end it in .png.")
+class PixelFormat(NamedTuple):
+    """How a file holds pixels, beside their colours.
+
+    Attributes
+    ----------
+    bits : {8, 16}
+        Of each channel.
+    alpha : ndarray of shape (height, width), or None
+        How opaque pixels are, in [0, 1].
+    """
+
+    bits: int = 8
+    alpha: NDArray | None = None
+
+
+PLAIN = PixelFormat()
 
 
 def write_image(out: Path, pixels: NDArray, form: PixelFormat = PLAIN) -> None:

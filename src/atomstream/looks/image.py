@@ -18,7 +18,7 @@ from atomstream.io import (
     naming_source,
     write_image,
 )
-from atomstream.io.images import PixelFormat
+from atomstream.io.outputs import PixelFormat
 from atomstream.looks import FileCoder, Look, Record, Table, canvas, drawings, report
 
 

@@ -336,20 +336,6 @@ def read_checkpoint(path: Path) -> tuple[Any, dict[str, Any]]:
     return model, notes
 
 
-def history_of(notes: dict[str, Any]) -> History:
-    """Return the history that notes hold, an empty one for a model without a run.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError
-        Where it does not fit together.
-    """
-    history = History()
-    if "history" in notes:
-        history.restore(notes["history"])
-    return history
-
-
 @contextmanager
 def making_sense(path: Path) -> Iterator[None]:
     """Turn an error in the body into a sentence: parts of the file at ``path`` contradict others.
