@@ -362,7 +362,7 @@ TEXTS = {
     ),
     "stop words of another": (
         "text topics lines.txt --stop-words de --out new",
-        "stop_words is 'de', needed is english, none, english with more words",
+        "stop_words is 'de', needed is english, none, words such as english,mr,said",
     ),
     "no topics": (
         "text topics lines.txt --topics 0 --out new",
