@@ -179,6 +179,18 @@ def test_empty_documents_are_rows_of_zeros_and_counted_once(vectorizer, call):
         assert zeros.sum() == (6 if len(series) == 40 else 4)
 
 
+@pytest.mark.parametrize("vectorizer", ["counts", "hashing"])
+def test_a_batch_of_empty_documents_teaches_nothing(vectorizer):
+    model = learned(corpus()[0], vectorizer=vectorizer, n_epochs=1)
+    before, n_steps = model.components_, model.n_steps_
+    with pytest.warns(DataWarning, match="2 of 2 documents are empty"):
+        model.partial_fit(["", None])
+    assert model.n_steps_ == n_steps + 1
+    assert_allclose(model.components_, before, atol=1e-15)
+    # Nor does it make the work of later steps go by all features.
+    assert (model.learner_.memory_.columns is not None) == (vectorizer == "hashing")
+
+
 WORDS = {
     "Hindi": "\u0939\u093f\u0928\u094d\u0926\u0940 \u0939\u0948",
     "Tamil": "\u0ba4\u0bae\u0bbf\u0bb4\u0bcd \u0bae\u0bca\u0bb4\u0bbf",

@@ -48,7 +48,7 @@ class TopicModel(TopicMerging):
     Topics are distributions over words, of which every document is a mixture. Words are counted
     (`Vocabulary`) and the counts taught to an `OnlineNMF` under the Kullback-Leibler divergence: an
     atom is a topic, its entries sum to one, and the code of a document tells how many of its words
-    a topic explains.
+    a topic explains. Empty documents, None, NaN and NA are rows of zeros; a warning counts them.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ class TopicModel(TopicMerging):
     Raises
     ------
     ValueError
-        For settings out of range, for documents that are not text, and where it learns for empty
-        ones; the model stays as it was.
+        For settings out of range, for documents that are not text, and where none has a word that
+        counts; the model stays as it was.
 
     References
     ----------
@@ -275,8 +275,7 @@ class TopicModel(TopicMerging):
         n_steps = (self.n_epochs or PASSES) * -(-counts.shape[0] // self.batch_size)
         if not settles(self.n_epochs) or self._n_steps != n_steps or vars(self).get("settled_"):
             return self
-        # A twin, so that a model that is saved meanwhile is whole, and a resumed one makes the same
-        # rounds.
+        # A twin: a model that is saved meanwhile is whole, and a resumed one makes the same rounds.
         twin = copy(self.learner_)
         with self._followed(twin):
             ended = twin._settled(self._with_anchors(counts), None)

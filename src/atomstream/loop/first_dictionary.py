@@ -52,7 +52,7 @@ def first_dictionary(
     """
     objective = algorithm.objective
     few = batch.touched if algorithm.statistics.merges(objective) else None
-    if few is not None and how != "random":
+    if few is not None and len(few) and how != "random":
         # Features in which no sample has an entry are zeros in rows and in singular vectors.
         start = first_dictionary(batch.on(few), n_components, how, algorithm, rng).atoms()
         atoms = np.zeros((len(start), batch.X.shape[1]), start.dtype)
