@@ -9,9 +9,10 @@ import atomstream
 GLOSSARY = Path(__file__).parents[1] / "docs/glossary.md"
 # fmt: off
 STANDARD = [
-    "ActiveSet", "Adaptive", "Alignment", "Alpha", "ArrowTable", "AtomstreamWarning", "Auto",
-    "Axes", "BadShardError", "Baselines", "BatchNMF", "Beta", "BetterLag", "Block",
-    "BlockCoordinate", "Box", "CPTensor", "Callback", "CallbackSupportMixin", "Cells", "Chain",
+    "ActiveSet", "Adaptive", "Alignment", "Alpha", "ArrayLike", "ArrowTable",
+    "AtomstreamWarning", "Auto", "Axes", "BadShardError", "Baselines", "BatchNMF",
+    "Beta", "BetterLag", "Block", "BlockCoordinate", "Box", "CPTensor", "Callback",
+    "CallbackSupportMixin", "Cells", "Chain",
     "ChainShard", "Change", "ChangePoints", "ChangeWatch", "ChangedFeature", "ChangedShardError",
     "Checkpoint", "Clusters", "CodedBlock", "Coder", "Coding", "ColorLook", "ColorRestorer",
     "Conditions",
@@ -40,8 +41,9 @@ STANDARD = [
     "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary", "OnlineDictionaryLearning",
     "OnlineNMF", "Parameter", "ParquetTable", "PassesTask", "PairProposals", "PatchClassifier",
     "PatchLearning", "Family", "Significance",
-    "Penalty", "Picture", "Pictures", "Place", "PlainContext", "Polynomial", "Pool", "Power",
-    "Progress", "ProjectedGradient", "ProjectedSubgradient", "Proposals", "RandomWalk",
+    "Penalty", "Picture", "Pictures", "PixelFormat", "Place", "PlainContext", "Polynomial",
+    "Pool", "Power", "Progress", "ProjectedGradient", "ProjectedSubgradient", "Proposals",
+    "RandomWalk",
     "RandomWalkFactorization", "RankChoice", "Ranking", "Reconstruction", "RemovalWarning",
     "Restored", "RootTolerance", "Rounds", "RoundsReport", "RowsCoder", "RowsLook",
     "RowsSettings", "RowsTask", "Run", "RunFolder", "Sample", "SampleReport", "Samples",
