@@ -53,8 +53,9 @@ class BatchNMF(_OnlineMatrixFactorization):
     missing : bool, default=False
         Whether NaN stands for an entry that was not observed.
     alpha : float, default=0.0
+        Strength of the l1 penalty on the codes.
     ridge : float or "auto", default="auto"
-        Strength of the l1 and of the squared l2 penalty (halved) on the codes.
+        Strength of the squared l2 penalty (halved) on the codes.
     schedule : str or callable, default="power"
         As in `OnlineNMF`.
     batch_size : int, default=256
