@@ -172,6 +172,14 @@ def test_pictures_keep_their_depth_and_alpha(capsys, tmp_path, top, channels, en
     assert len(np.unique(stored(tmp_path / f"y{ending}"))) > 256
 
 
+def test_floats_have_white_at_one_and_are_written_with_sixteen_bits(capsys, tmp_path):
+    values = (0.05 * picture()[:24, :24] / 255).astype(np.float32)
+    Image.fromarray(values).save(tmp_path / "x.tif")
+    facts = call(capsys, tmp_path, "denoise", "x.tif", "--sigma", "0", "--out", "y.png", *FEW)
+    assert {*facts} == {"out", "sigma"}
+    np.testing.assert_allclose(stored(tmp_path / "y.png") / 65535, values, atol=1e-5)
+
+
 def test_a_rebuilt_picture_keeps_its_depth(folder, capsys):
     saved(folder / "deep.png", deep(None))
     words = ["reconstruct", folder / "model.atoms", folder / "deep.png", "--out", folder / "r.png"]

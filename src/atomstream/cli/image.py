@@ -124,9 +124,9 @@ def _pixels_kept(
     image_format(out)
     pixels = _pixels(path)
     form = kept_format(out, path, color=pixels.ndim > 2)
-    if form.bits == 8:
+    if form.bits != 16:
         if bits is not None:
-            raise InputError(f"--bits is for 16 bits per channel, and {path} has 8.")
+            raise InputError(f"--bits is for 16 bits per channel, and {path} has {form.bits}.")
         return pixels, 1.0, form, {}
     largest, guess = round(65535 * float(pixels.max())), {}
     if bits is None:

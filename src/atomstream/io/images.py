@@ -143,7 +143,7 @@ def pixel_format(path: Path) -> PixelFormat:
     with _opened(path) as image:
         raw = _raw_mode(image)
         if image.mode in DEEP:
-            return PixelFormat(16)
+            return PixelFormat(32 if image.mode == "F" else 16)
         if raw in LOW_BYTES:
             deep = _deep(path, raw)
             opaque = deep[:, :, -1] / np.float32(65535) if deep.shape[2] in (2, 4) else None

@@ -49,8 +49,8 @@ class PixelFormat(NamedTuple):
 
     Attributes
     ----------
-    bits : {8, 16}
-        Of each channel.
+    bits : {8, 16, 32}
+        Of each channel; 32 bits of floating point are written as 16.
     alpha : ndarray of shape (height, width), or None
         How opaque pixels are, in [0, 1].
     """
