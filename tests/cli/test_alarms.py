@@ -129,3 +129,28 @@ def test_a_callback_hears_of_each_change(changed):
     model.fit_stream(np.split(np.load(changed), 300))
     assert heard
     assert heard == watch.found
+
+
+def test_the_json_at_the_end_says_what_was_left_out_and_whether_an_alarm_rang(
+    changed, tmp_path, capsys
+):
+    assert learn(changed, tmp_path / "run", "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert len(facts["alarms"]) == 1
+    assert 4000 < facts["alarms"][0] <= 4600
+    assert facts["left_out"] == []
+    X = np.load(changed)[:400]
+    X[3, 2], X[[5, 17]] = np.nan, np.inf
+    lines = [",".join(map(str, row)) for row in X.tolist()] + ["1,x,3,4,5,6,7,8"]
+    (tmp_path / "holes.csv").write_text("\n".join(lines) + "\n")
+    words = ["--missing", "--on-bad-line", "skip", "--json", "--holdout", "0.1"]
+    assert learn(tmp_path / "holes.csv", tmp_path / "holes", *words) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["alarms"] == []
+    left = {each["what"]: each for each in facts["left_out"] if "held" not in each["why"]}
+    assert {what: each["count"] for what, each in left.items()} == {"rows": 3, "entries": 1}
+    held = next(
+        each["count"] for each in facts["left_out"] if each["why"] == "held out to judge by"
+    )
+    assert facts["samples"] == 401 - 3 - held
+    assert held > 20

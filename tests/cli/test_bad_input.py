@@ -351,7 +351,10 @@ TEXTS = {
         "text topics stops.txt --vectorizer counts --out new",
         "No word of the 2 documents is left",
     ),
-    "no UTF-8": ("text topics latin.txt --out new", "latin.txt cannot be read"),
+    "no UTF-8": (
+        "text topics latin.txt --encoding utf-8 --out new",
+        "latin.txt is not utf-8 .*give another --encoding",
+    ),
     "unknown vectorizer": (
         "text topics lines.txt --vectorizer v --out new",
         "vectorizer is .* needed is one of counts, hashing, tfidf",
@@ -362,7 +365,7 @@ TEXTS = {
     ),
     "stop words of another": (
         "text topics lines.txt --stop-words de --out new",
-        "stop_words is 'de', needed is english, none, english with more words",
+        "stop_words is 'de', needed is english, none, words such as english,mr,said",
     ),
     "no topics": (
         "text topics lines.txt --topics 0 --out new",
@@ -381,7 +384,7 @@ TEXTS = {
     "an edited file": ("resume edited", "has changed since the run began"),
     "settings of rows": (
         "text topics --config rows/run.toml --out new",
-        "sets 'atoms', which is no setting",
+        "sets 'decimal', which is no setting",
     ),
     "settings of texts": (
         "learn --config run/run.toml --out new",

@@ -313,7 +313,8 @@ def test_resume_knows_the_goals_of_all_kinds_of_runs():
     resume = commands.get_command(click.Context(commands), "resume")
     told = {each.name: getattr(each, "help", "") for each in resume.params}
     assert goals == told.keys() - (
-        {"run", "inputs", "engine", "max_time", "max_memory", "on_alarm", "metrics", "as_json"}
+        {"run", "inputs", "engine", "header", "max_time", "max_memory", "on_alarm", "metrics"}
+        | {"as_json"}
     )
     assert (
         told["epochs"]

@@ -2,12 +2,14 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from commands import run, standard_input
 
+import atomstream
 from atomstream.cli import main
 from atomstream.runs.folder import Log, RunFolder
 from atomstream.runs.run import Run
@@ -142,3 +144,36 @@ def test_rounds_that_wait_more_than_they_work_are_told(table, seconds, advised):
     alone = ShardsTask(kind(("x.npy",), atoms=2, slots=2))
     alone.report.seconds = seconds
     assert alone.advice(None) is None
+
+
+def test_one_command_begins_a_run_and_goes_on_with_it(table, capsys):
+    words = ("learn", "x.npy", "--atoms", 2, "--epochs", 3, "--resume")
+    run("learn", "x.npy", "--atoms", 2, "--epochs", 3, "--out", "whole")
+    run(*words, "--max-time", 0, "--out", "run")
+    assert "resume run" in capsys.readouterr().out
+    before = atomstream.load("run").n_steps_
+    run(*words, "--out", "run")
+    whole, found = atomstream.load("whole"), atomstream.load("run")
+    assert before < found.n_steps_ == whole.n_steps_
+    assert (found.components_ == whole.components_).all()
+    capsys.readouterr()
+    run(*words, "--out", "run")
+    assert "Nothing is left to do" in capsys.readouterr().out
+    # What does not decide what is learned may be others, and goes further.
+    run(*words, "--out", "run", "--epochs", 4, "--keep", 1)
+    assert atomstream.load("run").n_steps_ > found.n_steps_
+    more = ("--seed", 7, "--scale", "std", "--epochs", 4)
+    assert main([str(word) for word in (*words, *more, "--out", "run")]) == 2
+    told = last_line(capsys)
+    assert "run was begun with --seed 0, now 7; --scale none, now std. Give the settings" in told
+    np.save("y.npy", np.load("x.npy"))
+    assert main(["learn", "y.npy", *map(str, words[2:]), "--epochs", "4", "--out", "run"]) == 2
+    inputs = (Path(name).resolve() for name in ("x.npy", "y.npy"))
+    assert "begun with inputs {}, now {}.".format(*inputs) in last_line(capsys)
+    assert main(["consensus", "x.npy", "--atoms", "2", "--resume", "--out", "run"]) == 2
+    assert "run holds a run of atomstream learn; choose another --out" in last_line(capsys)
+    # A run that was killed before its first checkpoint begins again.
+    shutil.rmtree("run/checkpoints")
+    Path("run/model.atoms").unlink()
+    run(*words, "--out", "run", "--epochs", 3)
+    assert (atomstream.load("run").components_ == whole.components_).all()

@@ -243,3 +243,23 @@ def test_an_unknown_value_is_refused_with_the_known_ones(tmp_path, capsys):
     ):
         told = refused(capsys, "learn", path, option, value, "--out", tmp_path / "run")
         assert said in told
+
+
+@pytest.mark.parametrize("engine", [(), ("--engine", "threads")], ids=["alone", "engine"])
+def test_a_quoted_pattern_stands_for_files(tmp_path, capsys, monkeypatch, engine):
+    (tmp_path / "part").mkdir()
+    for number, rows in enumerate(np.split(np.random.default_rng(0).random((90, 3)), 3)):
+        np.save(tmp_path / f"part/{number}.npy", rows)
+    # A file whose name looks like a pattern is itself.
+    np.save(tmp_path / "part/[3].npy", np.ones((5, 3)))
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for pattern, n_rows in (("part/[0-9].npy", 90), ("part/[[]3].npy", 5), ("part/[3].npy", 5)):
+        words = ("--atoms", 1, "--epochs", 1, "--holdout", 0, *engine, "--json")
+        run("learn", pattern, *words, "--out", f"run{len(found)}")
+        found.append(json.loads(capsys.readouterr().out)["samples"])
+        assert found[-1] == n_rows
+    run("resume", "run0", "--epochs", 2)
+    run("encode", "run0", "part/[0-9].npy", "--out", "codes.csv")
+    assert len((tmp_path / "codes.csv").read_text().splitlines()) == 91
+    assert "There is no" in refused(capsys, "learn", "part/*.csv", *engine, "--out", "none")

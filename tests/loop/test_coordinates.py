@@ -13,6 +13,7 @@ from atomstream import OnlineNMF
 from atomstream._kernels.divergence import sweep
 from atomstream.loop import coordinates
 from atomstream.loop.coordinates import Alternation, Factors
+from atomstream.problem import Accuracy, Batch
 
 
 def planted(n=60, d=12, r=3, seed=0, share=1.0):
@@ -95,6 +96,27 @@ def test_weights_are_repetitions():
         (one, value), (other, same) = next(once), next(often)
     assert value == pytest.approx(same, rel=1e-9)
     assert_allclose(one.loads, other.loads, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("fixed", [0, 1])
+def test_features_without_entries_count_as_one(monkeypatch, fixed):
+    X, rng, models = np.zeros((60, 50)), np.random.default_rng(5), []
+    X[:, rng.choice(50, 12, replace=False)] = planted()
+    init = rng.random((3, 50)) + 0.1  # the fixed atom has most of its entries elsewhere
+    init /= init.sum(axis=1, keepdims=True)
+    settings = {"loss": "kl", "fixed_components": fixed, "random_state": 0}
+    monkeypatch.setattr(coordinates, "ROUGH", Accuracy(violation=1e-10))
+    for form in (sp.csr_array, np.asarray):
+        model = OnlineNMF.from_components(init, **settings).settle(form(X))
+        assert model.memory_.columns is not None
+        models.append(model)
+    monkeypatch.setattr(Batch, "touched", None)
+    whole = OnlineNMF.from_components(init, **settings).settle(X)
+    assert whole.memory_.columns is None
+    for model in models:
+        assert_allclose(model.components_, whole.components_, atol=1e-4)
+        assert model.objective(X) == pytest.approx(whole.objective(X), rel=1e-6)
+        assert model.surrogate() == pytest.approx(whole.surrogate(), rel=1e-6)
 
 
 def test_data_that_can_be_fitted_exactly_are(room):

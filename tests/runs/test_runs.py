@@ -644,6 +644,33 @@ def test_a_stream_is_resumed_by_the_names_of_its_columns(tmp_path, capsys):
     assert list(read_model(tmp_path / "turned/model.atoms")[1]["names"]) == ["a", "b"]
 
 
+def test_a_stream_without_a_header_goes_on_in_the_learned_order_when_told(tmp_path, capsys):
+    def fed(*arguments, lines):
+        with standard_input(lines):
+            return main([str(argument) for argument in arguments])
+
+    rows = "1,2\n0.5,0.7\n0.2,0.9\n"  # the first of which looks like names
+    settings = ("--atoms", 2, "--batch-size", 2, "--holdout", 0, "--out")
+    for name in ("named", "told"):
+        assert fed("learn", "-", *settings, tmp_path / name, lines="a,b\n1,2\n3,4\n") == 0
+    assert fed("resume", tmp_path / "named", lines="a,b\n" + rows) == 0
+    capsys.readouterr()
+    assert fed("resume", tmp_path / "told", lines=rows) == 2
+    assert "Where its first line is a row, resume with --header no" in capsys.readouterr().err
+    assert fed("resume", tmp_path / "told", "--header", "no", lines=rows) == 0
+    models = [read_model(tmp_path / name / "model.atoms") for name in ("named", "told")]
+    assert_array_equal(models[0][0].components_, models[1][0].components_)
+    assert models[1][0].n_samples_seen_ == 5
+    assert list(models[1][1]["names"]) == ["a", "b"]
+    # The next stream has lines of its own, and may have a header again.
+    assert fed("resume", tmp_path / "told", lines="b,a\n7,8\n9,8\n") == 0
+    assert fed("resume", tmp_path / "told", "--header", "maybe", lines=rows) == 2
+    assert "header is 'maybe', needed is one of auto, yes, no" in capsys.readouterr().err
+    again = ("learn", "-", *settings, tmp_path / "told", "--resume", "--header", "no")
+    assert fed(*again, lines=rows) == 0
+    assert read_model(tmp_path / "told/model.atoms")[0].n_samples_seen_ == 10
+
+
 def test_a_line_of_the_log_that_was_cut_does_not_take_the_next_with_it(tmp_path):
     folder = RunFolder(tmp_path)
     folder.log.write("one")

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from commands import plotted, run
+from commands import plotted, refused, run
 from numpy.testing import assert_array_equal
 
 import atomstream
@@ -231,3 +231,57 @@ def test_paragraphs_are_documents_and_lines_of_paragraphs_are_told(tmp_path, cap
     assert list(texts) == blocks
     run("encode", tmp_path / "novel-paragraph", tmp_path / "novel.txt", "--out", tmp_path / "c.csv")
     assert len((tmp_path / "c.csv").read_text().splitlines()) == 10
+
+
+def test_a_spreadsheet_of_answers_is_read_and_what_is_left_out_is_said(tmp_path, capsys):
+    answers = [*corpus()[:20], "", "NA", " ", *corpus()[20:]]
+    rows = [
+        f'{n};"caf\u00e9 {text}"' if " " in text.strip() else f"{n};{text}"
+        for n, text in enumerate(answers)
+    ]
+    rows[5] = rows[5].replace(";", ";\u2019")  # of cp1252 alone
+    table = ("nr;answer\r\n" + "\r\n".join(rows) + "\r\n").encode("cp1252")
+    (tmp_path / "a.csv").write_bytes(table)
+    told = [None if not text.strip() else text for text in answers]
+    told[3] = float("nan")  # as json.dumps writes it
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"answer": text}) + "\n" for text in told))
+    (tmp_path / "b.csv").write_text("nr;answer;when\n1;a cat;2003-02-19\n2;the dog;\n")
+    words = ("--column", "answer", "--topics", 2, "--epochs", 1, "--json")
+    for name, more, n_empty in (("a.csv", ("--na", "NA"), 3), ("a.jsonl", (), 3)):
+        skip = ("--on-bad-line", "skip", *more, "--out", tmp_path / f"run-{name}")
+        run("text", "topics", tmp_path / name, *words, *skip)
+        facts = json.loads(capsys.readouterr().out)
+        assert facts["documents"] == len(answers) - n_empty
+        why = "empty (--on-bad-line skip)"
+        assert facts["left_out"] == [{"what": "documents", "count": n_empty, "why": why}]
+        assert facts["alarms"] == []
+        assert facts["warnings"] == []
+        line = 22 if name == "a.csv" else 4
+        told = ("text", "topics", tmp_path / name, *words[:-1], "--out", tmp_path / "none")
+        sentence = refused(capsys, *told)
+        assert f"{name}, line {line}: the document is empty" in sentence
+    run("text", "topics", tmp_path / "b.csv", *words, "--date", "when", "--out", tmp_path / "dates")
+    undated = {
+        "what": "documents",
+        "count": 1,
+        "why": "without a date: not in the topics over time",
+    }
+    assert json.loads(capsys.readouterr().out)["left_out"] == [undated]
+
+
+def test_stop_words_mean_the_same_as_words_and_in_a_file(tmp_path, capsys):
+    (tmp_path / "t.txt").write_text("Mr. Cat didn't see the dog, of course\n" * 3)
+    (tmp_path / "stop.txt").write_text("Mr.\ndidn't\nof course\n")
+    words = ("text", "topics", tmp_path / "t.txt", "--topics", 1, "--vectorizer", "counts")
+    for number, stop in enumerate(
+        ("Mr.,didn't,of course", "mr,didn,of,course", tmp_path / "stop.txt")
+    ):
+        run(*words, "--epochs", 1, "--stop-words", stop, "--out", tmp_path / f"run{number}")
+        names = atomstream.load(tmp_path / f"run{number}").vocabulary_.names
+        assert [*names] == ["cat", "dog", "see", "the"]
+    model = TopicModel(1, vectorizer="counts", stop_words=["Mr.", "didn't", "of course"])
+    model.fit(["Mr. Cat didn't see the dog, of course"])
+    assert [*model.vocabulary_.names] == ["cat", "dog", "see", "the"]
+    assert "words such as" in refused(
+        capsys, *words, "--stop-words", "german", "--out", tmp_path / "no"
+    )

@@ -8,17 +8,22 @@ import click
 from numpy.typing import NDArray
 
 from atomstream.cli.looking import print_facts
-from atomstream.cli.options import PATH, as_json, count_option, path_option, warn
+from atomstream.cli.options import PATH, as_json, count_option, path_option
 from atomstream.cli.running import checked_aloud
 from atomstream.domains import images
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
-from atomstream.io import check_out, image_format, is_color, load_image, not_kept, write_image
+from atomstream.io import check_out, image_format, is_color, kept_format, load_image, write_image
+from atomstream.io.outputs import PixelFormat
 from atomstream.io.source import naming_source
 from atomstream.looks.look import look_of
 from atomstream.runs import as_input_error, callbacks_set, open_record
 from atomstream.watch.callbacks import LearningBar
 
+BITS = (
+    "Bits of the values of a PICTURE of 16 bits per channel, 12 for many cameras; by default as "
+    "many as its largest value needs."
+)
 _picture = click.argument("picture", type=PATH)
 _out = path_option("--out", "File to write.", required=True)
 _LEARNED = [
@@ -29,6 +34,7 @@ _LEARNED = [
     count_option("--atoms", "Number of atoms to learn.", least=1, default=256),
     count_option("--patch", "Height and width of a patch, in pixels.", least=2, default=8),
     count_option("--seed", "Random seed.", least=0, default=0),
+    click.option("--bits", type=click.IntRange(8, 16), help=BITS),
     click.option("--jobs", type=int, help="Threads for coding; -1 takes all (default: 1)."),
 ]
 
@@ -51,17 +57,18 @@ def _learned(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_learned
 @as_json
-def denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, **how: Any) -> int:
+def denoise(
+    picture: Path, out: Path, sigma: float | None, bits: int | None, as_json: bool, **how: Any
+) -> int:
     """Remove the noise from PICTURE."""
-    _check(out, picture)
-    pixels = _pixels_kept(picture)
+    pixels, white, form, facts = _pixels_kept(picture, out, bits, as_json)
     model = _model(pixels, **how)
     if sigma is not None:
         noise = sigma / 255
     else:
         noise = checked_aloud(picture, lambda: images.noise_level(pixels))
-    write_image(out, checked_aloud(picture, lambda: model.denoise(pixels, noise)))
-    return print_facts({"out": str(out), "sigma": round(255 * noise, 2)}, as_json)
+    write_image(out, white * checked_aloud(picture, lambda: model.denoise(pixels, noise)), form)
+    return print_facts({"out": str(out), "sigma": round(255 * noise, 2), **facts}, as_json)
 
 
 @click.command()
@@ -70,19 +77,21 @@ def denoise(picture: Path, out: Path, sigma: float | None, as_json: bool, **how:
 @_out
 @_learned
 @as_json
-def inpaint(picture: Path, mask: Path, out: Path, as_json: bool, **how: Any) -> int:
+def inpaint(
+    picture: Path, mask: Path, out: Path, bits: int | None, as_json: bool, **how: Any
+) -> int:
     """Fill in the missing pixels of PICTURE."""
-    _check(out, picture)
-    pixels, white = _pixels_kept(picture), _pixels(mask, color=False) > 0.5
-    if white.shape != pixels.shape[:2]:
+    pixels, white, form, facts = _pixels_kept(picture, out, bits, as_json)
+    holes = _pixels(mask, color=False) > 0.5
+    if holes.shape != pixels.shape[:2]:
         raise InputError(
-            f"{mask} has {white.shape} pixels, {picture} has {pixels.shape[:2]}; they must agree."
+            f"{mask} has {holes.shape} pixels, {picture} has {pixels.shape[:2]}; they must agree."
         )
     # Learned from the picture with its holes filled roughly: patches that are whole are few where
     # holes are many.
-    model = _model(checked_aloud(mask, lambda: images.first_guess(pixels, white)), **how)
-    write_image(out, checked_aloud(picture, lambda: model.inpaint(pixels, white)))
-    return print_facts({"out": str(out), "filled": round(float(white.mean()), 4)}, as_json)
+    model = _model(checked_aloud(mask, lambda: images.first_guess(pixels, holes)), **how)
+    write_image(out, white * checked_aloud(picture, lambda: model.inpaint(pixels, holes)), form)
+    return print_facts({"out": str(out), "filled": round(float(holes.mean()), 4), **facts}, as_json)
 
 
 def _model(
@@ -107,12 +116,27 @@ def _loaded(path: Path) -> ImageDictionary:
         return ImageDictionary.from_learner(record.model, shape)
 
 
-def _pixels_kept(path: Path) -> NDArray:
-    """Return the pixels of a picture, and warn of what the result will not have of it."""
+def _pixels_kept(
+    path: Path, out: Path, bits: int | None, as_json: bool
+) -> tuple[NDArray, float, PixelFormat, dict[str, Any]]:
+    """Return the pixels of a picture over white, white, their format, and what to say of it."""
+    check_out(out, path)
+    image_format(out)
     pixels = _pixels(path)
-    for part in not_kept(path):
-        warn(f"{path} has {part}; the result does not.")
-    return pixels
+    form = kept_format(out, path, color=pixels.ndim > 2)
+    if form.bits != 16:
+        if bits is not None:
+            raise InputError(f"--bits is for 16 bits per channel, and {path} has {form.bits}.")
+        return pixels, 1.0, form, {}
+    largest, guess = round(65535 * float(pixels.max())), {}
+    if bits is None:
+        bits = min(max(8, largest.bit_length()), 16)
+        why = f"largest value {largest} taken for one of {bits} bits; --bits says otherwise"
+        guess = {"guesses": {str(path): {"bits": why}}} if bits < 16 and as_json else {}
+        if bits < 16 and not as_json:
+            click.echo(f"{path}: {why}.", err=True)
+    white = (2**bits - 1) / 65535
+    return pixels / white, white, form, {"bits": bits, **guess}
 
 
 def _pixels(path: Path, color: bool | None = None) -> NDArray:
@@ -120,9 +144,3 @@ def _pixels(path: Path, color: bool | None = None) -> NDArray:
     if not path.is_file():
         raise InputError(f"There is no file {path}.")
     return load_image(path, color=is_color(path) if color is None else color)
-
-
-def _check(out: Path, source: Path) -> None:
-    """Raise InputError for a place where the result cannot go, before any work is done."""
-    check_out(out, source)
-    image_format(out)

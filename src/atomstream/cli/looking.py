@@ -20,7 +20,7 @@ from atomstream.cli.options import (
     warn,
 )
 from atomstream.exceptions import InputError
-from atomstream.io import STANDARD_INPUT, whole_file
+from atomstream.io import STANDARD_INPUT, expanded, whole_file
 from atomstream.io.outputs import check_columns, check_out, code_writer, write_table
 from atomstream.looks.look import look_of
 from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_of, write_page
@@ -70,7 +70,7 @@ def encode(
     the names of files where each is one sample. Tables are read as RUN has read its own, unless
     options say otherwise.
     """
-    record = open_record(run)
+    record, inputs = open_record(run), tuple(expanded(inputs))
     look, writer = look_of(record.model, record.task), code_writer(out)
     # Before hours of coding: the result must not overwrite an input.
     beside = () if uncertainty is None else (uncertainty,)

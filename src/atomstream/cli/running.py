@@ -24,6 +24,7 @@ from atomstream.runs.task import (
     task_named,
     task_of,
 )
+from atomstream.watch import alarms_of
 from atomstream.watch.callbacks import LearningBar
 
 ON_ALARM = (
@@ -32,6 +33,8 @@ ON_ALARM = (
 )
 METRICS = "File of metrics for a Prometheus node collector, such as atomstream.prom."
 ESTIMATE = "Say in a few seconds how long it would take, and how much memory; begin no run."
+GO_ON = "Continue the run in --out where there is one, with the same settings; else begin it."
+HEADER = "Whether the first line of what comes on standard input names its columns (default: auto)."
 STOPPING = (
     "Ctrl-C finishes the current step, saves, and stops; `atomstream resume` continues the run."
 )
@@ -56,6 +59,7 @@ def learning_command(task: str, name: str) -> click.Command:
         on_alarm: str | None,
         metrics: Path | None,
         as_json: bool,
+        resume: bool,
         **options: Any,
     ) -> int:
         """Begin a run: settings from file and options, a free folder, then learn."""
@@ -66,6 +70,10 @@ def learning_command(task: str, name: str) -> click.Command:
         if out is None:
             raise click.UsageError("Missing option '--out'.")
         folder = RunFolder(out)
+        if resume and folder.exists:
+            with folder.writing(), _saying_how_to_go_on(folder):
+                _check_same(folder, kind, settings)
+                return _go_on(folder, kind, settings, (on_alarm, metrics), max_time, as_json)
         folder.check_free()  # before inputs are opened, which may take minutes
         run = Run(folder, checked_aloud("settings", lambda: task_of(kind, settings)))
         _listen(run, on_alarm, metrics)
@@ -81,6 +89,7 @@ def learning_command(task: str, name: str) -> click.Command:
         click.Argument([kind.argument], nargs=n_inputs, required=False, type=str),
         click.Option(["--out"], type=PATH, required=needed, help="Folder for the new run."),
         *([] if needed else [estimate]),
+        click.Option(["--resume"], is_flag=True, help=GO_ON),
         click.Option(["--config"], type=PATH, help="TOML file of settings; options override it."),
         *options_of(kind.settings_type),
         *_last(),
@@ -178,7 +187,8 @@ def resume_command(name: str, learning: Mapping[tuple[str, ...], str]) -> click.
     run = click.Argument(["run"], type=PATH)
     again = click.Argument(["inputs"], nargs=-1, metavar="[-]")
     engine = click.Option(["--engine"], type=str, help="New value of --engine, of runs in rounds.")
-    command.params = [run, again, *goals, engine, *_last()]
+    header = click.Option(["--header"], type=str, help=HEADER)
+    command.params = [run, again, *goals, engine, header, *_last()]
     return command
 
 
@@ -190,6 +200,7 @@ def _resume(
     metrics: Path | None,
     as_json: bool,
     engine: str | None,
+    header: str | None,
     **goals: int | None,
 ) -> int:
     """Go on with a run, further than it was asked to at first where a goal is given."""
@@ -217,24 +228,69 @@ def _resume(
                     f"--engine is for runs in rounds; {run} was begun without --slots."
                 )
             settings = as_input_error("--engine", lambda: settings.changed(engine=engine))
-        resumed = Run(folder, as_input_error(run, lambda: task_of(kind, settings)))
-        found = folder.load()
-        _listen(resumed, on_alarm, metrics)
-        # Before the run is restored: its position counts rows of the inputs as they were.
-        folder.check_inputs(resumed.task.sources)
-        if found is not None:
-            model, notes, complaints = found
-            for complaint in complaints:
-                click.echo(f"Skipped: {complaint}", err=True)
-            with making_sense(run):
-                resumed.restore(model, notes)
-        _check_goal(run, kind, settings, resumed.task)
-        # Only now, when nothing was refused: a mistyped goal leaves the run as it was.
-        folder.write_settings(settings)
-        if STANDARD_INPUT in settings.inputs:
-            click.echo("Standard input cannot be read again: continuing with what comes.", err=True)
-        folder.log.write("resume", position=list(resumed.task.position))
-        return _learn(resumed, max_time, as_json)
+        reading = settings
+        if header is not None:
+            if STANDARD_INPUT not in settings.inputs:
+                raise InputError(f"--header is for runs on standard input; {run} reads files.")
+            reading = as_input_error("--header", lambda: settings.changed(header=header))
+        return _go_on(folder, kind, reading, (on_alarm, metrics), max_time, as_json)
+
+
+def _go_on(
+    folder: RunFolder,
+    kind: type[Task],
+    settings: Any,
+    told: tuple[str | None, Path | None],
+    max_time: float | None,
+    as_json: bool,
+) -> int:
+    """Go on with a run that is held, with settings of which only free ones may be others."""
+    path, before = folder.path, folder.settings()
+    resumed = Run(folder, as_input_error(path, lambda: task_of(kind, settings)))
+    if STANDARD_INPUT in settings.inputs:
+        # Each stream has lines of its own; the settings of the run stay those of its beginning.
+        resumed.task.settings = settings = settings.changed(header=before.header)
+    found = folder.load()
+    _listen(resumed, *told)
+    # Before the run is restored: its position counts rows of the inputs as they were.
+    folder.check_inputs(resumed.task.sources)
+    if found is not None:
+        model, notes, complaints = found
+        for complaint in complaints:
+            click.echo(f"Skipped: {complaint}", err=True)
+        with making_sense(path):
+            resumed.restore(model, notes)
+    _check_goal(path, kind, settings, resumed.task)
+    # Only now, when nothing was refused: a mistyped goal leaves the run as it was.
+    folder.write_settings(settings)
+    if STANDARD_INPUT in settings.inputs:
+        click.echo("Standard input cannot be read again: continuing with what comes.", err=True)
+    folder.log.write("resume", position=list(resumed.task.position))
+    return _learn(resumed, max_time, as_json)
+
+
+def _check_same(folder: RunFolder, kind: type[Task], settings: Any) -> None:
+    """Refuse settings that decide what is learned and are not those of a run."""
+    if folder.task() is not kind:
+        of = folder.task().settings_type.command()
+        raise InputError(f"{folder.path} holds a run of atomstream {of}; choose another --out.")
+    before = folder.settings()
+    flags = {"inputs": kind.argument}
+    differing = [
+        f"{flags.get(name, '--' + name.replace('_', '-'))} {_words(was)}, now {_words(now)}"
+        for name, was, now in settings.differences(before)
+        if not (name == "header" and STANDARD_INPUT in settings.inputs)
+    ]
+    if differing:
+        raise InputError(
+            f"{folder.path} was begun with {'; '.join(differing)}. Give the settings that it was "
+            "begun with, or choose another --out."
+        )
+
+
+def _words(value: Any) -> str:
+    """Return the value of a setting as it is given."""
+    return " ".join(value) or "none" if isinstance(value, tuple) else str(value)
 
 
 def _check_goal(path: Path, kind: type[Task], settings: Any, task: Task) -> None:
@@ -275,7 +331,7 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
         click.echo(json.dumps(_facts(run, outcome)))
         return 0
     if n_skipped := run.task.tallies().get("skipped"):
-        warn(f"{counted(n_skipped, 'row')} could not be read or learned from: left out.")
+        warn(f"{counted(n_skipped, run.task.unit)} could not be read or learned from: left out.")
     click.echo(_sentence(run, outcome))
     return 0
 
@@ -302,6 +358,9 @@ def _facts(run: Run, outcome: Outcome) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "objective": run.history.recent if learned else None,
         "position": list(run.task.position),
+        "left_out": run.task.left_out(),
+        "alarms": alarms_of(run.history),
+        "warnings": run.warnings,
         **({"guesses": guesses} if (guesses := guesses_of(run.task.sources)) else {}),
     }
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import ArrayLike, check_count, of_sum_one
 from atomstream.domains.text.topic_shares import TopicsOverTime, npmi, typical
-from atomstream.domains.text.vocabulary import blocks_of, check_documents
+from atomstream.domains.text.vocabulary import Documents, blocks_of, check_documents
 from atomstream.estimators._learner_inside import LearnerInside
 
 TOGETHER = 256  # documents coded at a time
@@ -90,8 +90,9 @@ class TopicFigures(LearnerInside):
             word is known if it, or another word of the same feature, was learned from.
         """
         check_is_fitted(self)
-        blocks = blocks_of(check_documents(documents), TOGETHER)
+        blocks = blocks_of(texts := Documents(documents), TOGETHER)
         codes = [self.learner_.transform(self.vocabulary_.count_known(block)) for block in blocks]
+        texts.tell_empty()
         return np.concatenate([np.zeros((0, len(self.components_))), *codes])
 
     def topic_shares(self, documents: Iterable[str]) -> NDArray:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from atomstream.base import checked_numbers
 from atomstream.base.fields import part
 from atomstream.domains.text.topic_shares import npmi
-from atomstream.domains.text.vocabulary import Vocabulary, blocks_of, check_documents
+from atomstream.domains.text.vocabulary import Documents, Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import estimator
@@ -48,7 +48,7 @@ class TopicModel(TopicMerging):
     Topics are distributions over words, of which every document is a mixture. Words are counted
     (`Vocabulary`) and the counts taught to an `OnlineNMF` under the Kullback-Leibler divergence: an
     atom is a topic, its entries sum to one, and the code of a document tells how many of its words
-    a topic explains.
+    a topic explains. Empty documents, None, NaN and NA are rows of zeros; a warning counts them.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ class TopicModel(TopicMerging):
     Raises
     ------
     ValueError
-        For settings out of range, for documents that are not text, and where it learns for empty
-        ones; the model stays as it was.
+        For settings out of range, for documents that are not text, and where none has a word that
+        counts; the model stays as it was.
 
     References
     ----------
@@ -172,10 +172,11 @@ class TopicModel(TopicMerging):
         """
         with Transaction(self):
             self.check()
-            block = list(check_documents(documents))
+            block = list(texts := Documents(documents))
             if not block:
                 raise ValueError("There are no documents.")
             self._learn(self._counted([block]), 1)
+        texts.tell_empty()
         return self
 
     def fit_stream(self, documents: Iterable[str], *, n_batches: int | None = None) -> Self:
@@ -190,8 +191,9 @@ class TopicModel(TopicMerging):
         n_batches : int, optional
             How many batches to take at most; without it all there are.
         """
-        blocks = islice(blocks_of(check_documents(documents), self.batch_size), n_batches)
+        blocks = islice(blocks_of(texts := Documents(documents), self.batch_size), n_batches)
         self._learn(self._counted(blocks), n_batches)
+        texts.tell_empty()
         return self
 
     def begin(self, documents: Iterable[str]) -> sp.csr_array:
@@ -206,8 +208,7 @@ class TopicModel(TopicMerging):
         csr_array of shape (n_documents, n_features)
         """
         self._start()
-        documents = check_documents(documents)
-        if documents is iter(documents):
+        if check_documents(documents) is iter(documents):
             documents = list(documents)  # looked at twice
         self.vocabulary_ = self.vocabulary_.learned(documents)
         return _check_counts(self.count(documents))
@@ -219,12 +220,11 @@ class TopicModel(TopicMerging):
         ----------
         documents : iterable of str
         """
-        counts = [
-            self.vocabulary_.count(block)
-            for block in blocks_of(check_documents(documents), TOGETHER)
-        ]
+        texts = Documents(documents)
+        counts = [self.vocabulary_.count(block) for block in blocks_of(texts, TOGETHER)]
         if not counts:
             raise ValueError("There are no documents.")
+        texts.tell_empty()
         return sp.csr_array(sp.vstack(counts, format="csr"))
 
     def fit_counts(self, counts: sp.csr_array, *, shuffle: bool = True) -> Self:
@@ -275,8 +275,7 @@ class TopicModel(TopicMerging):
         n_steps = (self.n_epochs or PASSES) * -(-counts.shape[0] // self.batch_size)
         if not settles(self.n_epochs) or self._n_steps != n_steps or vars(self).get("settled_"):
             return self
-        # A twin, so that a model that is saved meanwhile is whole, and a resumed one makes the same
-        # rounds.
+        # A twin: a model that is saved meanwhile is whole, and a resumed one makes the same rounds.
         twin = copy(self.learner_)
         with self._followed(twin):
             ended = twin._settled(self._with_anchors(counts), None)
@@ -396,5 +395,5 @@ class TopicModel(TopicMerging):
 def _check_counts(counts: sp.csr_array) -> sp.csr_array:
     """Refuse to begin with documents without any word."""
     if not counts.nnz:
-        raise ValueError(f"No word of the {counts.shape[0]} documents counts: all are stop words.")
+        raise ValueError(f"No word of the {counts.shape[0]} documents counts; stop words do not.")
     return counts

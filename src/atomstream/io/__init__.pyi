@@ -19,6 +19,7 @@ from .files import Place as Place
 from .files import Storage as Storage
 from .files import Window as Window
 from .files import digest as digest
+from .files import expanded as expanded
 from .files import found as found
 from .files import make_folder as make_folder
 from .files import naming_if_full as naming_if_full
@@ -29,8 +30,8 @@ from .files import whole_file as whole_file
 from .images import LUMA as LUMA
 from .images import Pictures as Pictures
 from .images import is_color as is_color
+from .images import kept_format as kept_format
 from .images import load_image as load_image
-from .images import not_kept as not_kept
 from .input_options import InputOptions
 from .input_options import Naming as Naming
 from .input_options import TableOptions as TableOptions

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted
+from atomstream.base import counted, is_missing
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import texts
 from atomstream.io.column_names import chosen
 from atomstream.io.dates import DateError, dates_of_texts
+from atomstream.io.files import expanded
 from atomstream.io.input_options import AUTO, NO, OF_TEXT, TableOptions
 from atomstream.io.inputs import check_used
 from atomstream.io.source import Input, existing, log_guesses, reading
@@ -224,8 +225,12 @@ class DocumentFile(Input):
         """Return the text of a line of JSON; None where it has none and may be empty."""
         known = fields if isinstance(fields, dict) else {}
         text = known.get(field)
-        absent = known is fields and text is None and self._options.empty
-        wanted = [] if absent or isinstance(text, str) else [f"text in the field {field!r}"]
+        # Null, and NaN as pandas writes it, stand for no text, and so may a field that is absent.
+        missing = known is fields and is_missing(text)
+        may_be = field in known or self._options.empty or self._options.table.skips
+        text = None if missing else text
+        fits = isinstance(text, str) or (missing and may_be)
+        wanted = [] if fits else [f"text in the field {field!r}"]
         wanted[:0] = [f"field {n!r}" for n in self._options.labels if known and n not in known]
         if wanted:
             found = f"fields are {', '.join(known)}" if known is fields else "it is not an object"
@@ -282,9 +287,9 @@ def dates_of(files: Sequence[DocumentFile], column: str, order: str = AUTO) -> N
 
 
 def open_documents(inputs: Sequence[str], options: DocumentOptions) -> list[DocumentFile]:
-    """Return files of documents; a folder stands for all text files in it."""
+    """Return files of documents; a folder stands for all text files in it, a pattern for files."""
     files: list[str | Path] = []
-    for name in inputs:
+    for name in expanded(inputs):
         path = Path(name)
         if path.is_dir():
             found = sorted(part for part in path.rglob("*") if part.suffix.lower() in TEXTS)

@@ -6,7 +6,7 @@ import hashlib
 import io
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -219,6 +219,18 @@ def found(pattern: str, storage: Storage = ()) -> list[str]:
     if not names:
         raise InputError(f"There is no {pattern}.")
     return sorted(names)
+
+
+def expanded(names: Sequence[str]) -> list[str]:
+    """Return names of files, where a pattern has become all that it stands for.
+
+    Raises
+    ------
+    InputError
+        Where that is nothing.
+    """
+    parts = ([name] if "://" in name or not glob.has_magic(name) else found(name) for name in names)
+    return [name for part in parts for name in part]
 
 
 def write_whole(place: Any, content: bytes) -> None:

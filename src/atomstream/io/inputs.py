@@ -9,6 +9,7 @@ from typing import Any
 
 from atomstream.base import checked_numbers
 from atomstream.exceptions import InputError
+from atomstream.io.files import expanded
 from atomstream.io.input_options import OF_TEXT, InputOptions, TableOptions
 from atomstream.io.source import Source, existing, reading
 
@@ -83,7 +84,8 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
     Parameters
     ----------
     inputs : sequence of str
-        Files, folders of images, or "-" for lines on standard input.
+        Files, patterns such as ``data/*.parquet``, folders of images, or "-" for lines on standard
+        input.
     options : InputOptions, optional
 
     Returns
@@ -106,7 +108,7 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
         )
     sources: list[Source] = []
     images: list[Path] = []
-    for name in inputs:
+    for name in expanded(inputs):
         opened = _open_one(name, options)
         if isinstance(opened, Source):
             sources.append(opened)

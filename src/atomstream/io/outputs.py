@@ -3,10 +3,12 @@
 import csv
 import io
 import os
+import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,9 @@ from atomstream.io.files import whole_file
 
 Labels = Sequence[NDArray]  # what rows are called, an array of objects for each column of names
 Write = Callable[[Labels, NDArray], None]
+DEEP_FORMATS = ("PNG", "TIFF", "JPEG2000", "PPM")  # hold 16 bits of grey
+ALPHA_FORMATS = ("PNG", "TIFF", "WEBP", "JPEG2000")
+PNG_KINDS = {2: 4, 3: 2, 4: 6}  # grey with alpha, colours, colours with alpha
 COMPUTED = ("=", "+", "-", "@")  # what spreadsheets take for the beginning of a formula
 
 
@@ -39,13 +44,53 @@ def image_format(out: Path) -> str:
     return kind
 
 
-def write_image(out: Path, pixels: NDArray) -> None:
-    """Write an image in which white is 1, with 8 bits per channel."""
+class PixelFormat(NamedTuple):
+    """How a file holds pixels, beside their colours.
+
+    Attributes
+    ----------
+    bits : {8, 16, 32}
+        Of each channel; 32 bits of floating point are written as 16.
+    alpha : ndarray of shape (height, width), or None
+        How opaque pixels are, in [0, 1].
+    """
+
+    bits: int = 8
+    alpha: NDArray | None = None
+
+
+PLAIN = PixelFormat()
+
+
+def write_image(out: Path, pixels: NDArray, form: PixelFormat = PLAIN) -> None:
+    """Write an image in which white is 1, in this format."""
     kind = image_format(out)
-    levels = (np.clip(pixels, 0, 1) * 255).round().astype(np.uint8)
-    image = library("PIL.Image", "Images").fromarray(levels)
+    if form.alpha is not None and kind in ALPHA_FORMATS:
+        pixels = np.dstack([pixels, form.alpha])
+    top, dtype = (65535, np.uint16) if form.bits > 8 else (255, np.uint8)
+    levels = (np.clip(pixels, 0, 1) * top).round().astype(dtype)
     with whole_file(out) as file:
-        image.save(file, format=kind)
+        if levels.ndim > 2 and form.bits > 8:
+            file.write(_png(levels))
+        else:
+            library("PIL.Image", "Images").fromarray(levels).save(file, format=kind)
+
+
+def _png(levels: NDArray) -> bytes:
+    """Return an image of several channels of 16 bits, which Pillow cannot write, as PNG."""
+    height, width, n_channels = levels.shape
+    row = levels.astype(">u2").reshape(height, -1).view(np.uint8)
+    # Each row less the one above it (filter 2), which is easier to pack.
+    rows = np.column_stack(
+        [np.full(height, 2, np.uint8), np.diff(row, axis=0, prepend=row[:1] * 0)]
+    )
+    head = struct.pack(">IIBBBBB", width, height, 16, PNG_KINDS[n_channels], 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b""))
+    chunks = (
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def write_table(out: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, checked_array, complete_array, counted, library
 from atomstream.domains import images
-from atomstream.io import check_out, existing, image_format, load_image, naming_source, write_image
+from atomstream.io import (
+    check_out,
+    existing,
+    image_format,
+    kept_format,
+    load_image,
+    naming_source,
+    write_image,
+)
+from atomstream.io.outputs import PixelFormat
 from atomstream.looks import FileCoder, Look, Record, Table, canvas, drawings, report
 
 
@@ -20,10 +29,11 @@ class ImageCoder(FileCoder):
         """Write an image rebuilt from its patches."""
         # Before the work: a wrong name should not cost a minute.
         out, model = place_of_image(record, source, out), record.model
-        pixels = load_image(source, color=len(model.patch_shape_) == 3)
+        color = len(model.patch_shape_) == 3
+        form, pixels = kept_format(out, source, color=color), load_image(source, color=color)
         with naming_source(source):
             rebuilt = model.set_params(stride=stride).reconstruct(pixels)
-        return write_rebuilt(out, pixels, rebuilt)
+        return write_rebuilt(out, pixels, rebuilt, form)
 
     def patch_shape(self, record: Record) -> tuple[int, ...]:
         """Return the shape of the patches."""
@@ -75,10 +85,12 @@ def place_of_image(record: Record, source: Path, out: Path | None) -> Path:
     return out
 
 
-def write_rebuilt(out: Path, pixels: NDArray, rebuilt: NDArray) -> dict[str, Any]:
+def write_rebuilt(
+    out: Path, pixels: NDArray, rebuilt: NDArray, form: PixelFormat
+) -> dict[str, Any]:
     """Write a rebuilt image, and return where and how close it is."""
     rebuilt = np.clip(rebuilt, 0, 1)
-    write_image(out, rebuilt)
+    write_image(out, rebuilt, form)
     return {"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}
 
 

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from atomstream.base import as_known, checked_array, counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io import Feed, Naming, Pictures, Piece, Position, bad_rows, load_image, open_inputs
+from atomstream.io import (
+    Feed,
+    Naming,
+    Pictures,
+    Piece,
+    Position,
+    bad_rows,
+    kept_format,
+    load_image,
+    open_inputs,
+)
 from atomstream.io.input_options import RAISE, SKIP, InputOptions
 from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
@@ -54,7 +64,8 @@ class RowsCoder(FileCoder):
         if settings is None or shape is None or shape[:2] != (settings.patch, settings.patch):
             raise InputError(f"{record.path} is no run that has learned from images.")
         out = place_of_image(record, source, out)
-        pixels = load_image(source, color=len(shape) == 3)
+        color = len(shape) == 3
+        form, pixels = kept_format(out, source, color=color), load_image(source, color=color)
         if min(pixels.shape[:2]) < shape[0]:
             raise InputError(f"{source} is smaller than a patch of {shape[0]} x {shape[1]} pixels.")
         if stride > shape[0]:
@@ -63,7 +74,7 @@ class RowsCoder(FileCoder):
             )
         center = "patch" if settings.center else None
         rebuilt = images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
-        return write_rebuilt(out, pixels, rebuilt)
+        return write_rebuilt(out, pixels, rebuilt, form)
 
     def patch_shape(self, record: Record) -> tuple[int, ...]:
         """Return the shape of the patches, for a run on images."""

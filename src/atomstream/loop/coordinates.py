@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import are_fixed, memory_there, over_rows
 from atomstream.coders import Codes
-from atomstream.loop.explaining import CodingOptions, measured
+from atomstream.loop.explaining import CodingOptions, measured, merged_atoms
 from atomstream.loop.online import Algorithm, Progress
 from atomstream.losses import KullbackLeibler
 from atomstream.memory.state import State
@@ -30,6 +30,7 @@ MAX_ROUNDS = 500
 ROUGH = Accuracy(violation=0.05)  # of the codes that it begins with
 BYTES, MEMORY_SHARE = 40, 0.25  # of an entry that is not zero, and of what the machine has
 FIRST_REACH, LONGER = 0.5, 1.1  # of an extrapolation, and how it grows
+TINY = float(np.finfo(float).tiny)
 MIN_LEFT = 0.1  # of an entry is left by an extrapolation at least
 
 
@@ -202,27 +203,28 @@ def coordinate_rounds(
         After every round, with the last block.
     """
     still = are_fixed(algorithm.updater.fixed, state.dictionary.shape[0])
-    given = state.dictionary.atoms()
     options = CodingOptions(ROUGH)
     codes = [algorithm.explain(batch, state.dictionary, options)[0].values for batch in batches]
     every = np.concatenate(codes).astype(np.float64)
     cuts = np.cumsum([len(part) for part in codes])[:-1]
-    whole = joined(batches)
-    weights = whole.row_weights
+    whole, given = joined(batches), state.dictionary.atoms()
+    weights, features = whole.row_weights, whole.touched
     seen = weights > 0
     shares = None if whole.mask is None else whole.mask[seen].astype(float)
-    held = _held(algorithm.updater, given.shape)
+    held, start = _held(algorithm.updater, given.shape), given
+    if features is not None:
+        # Features without an entry count as one, the last: all that matters of them is their sum.
+        whole, start = whole.merged(features), merged_atoms(state.dictionary, features).atoms()
+        held = None if held is None else np.vstack([held[features], np.zeros_like(held[:1])])
     alternation = Alternation(whole.X[seen], weights[seen], still, shares, held)
-    loads = given.T.astype(np.float64)
-    if held is not None:
-        loads[held] = 0
+    loads = np.where(False if held is None else held, 0.0, start.T).astype(np.float64)
     sweeps = alternation.descend(Factors(every[seen], loads))
     before = np.inf
     for number in range(1, MAX_ROUNDS + 1):
         found, value = list(islice(sweeps, SWEEPS))[-1]
         atoms = found.loads.T.copy()
-        if held is not None:
-            atoms[held.T] = 0
+        if features is not None:
+            atoms = _parted(found.loads, features, given, loads[-1])
         _raise(atoms)
         # What is taken from an atom is given to its codes.
         scale = np.where(still, 1.0, _excess(atoms, algorithm.objective.atoms, free=True))
@@ -236,6 +238,13 @@ def coordinate_rounds(
             log.info("Settled after %d rounds by coordinates: objective %.6g.", number, value)
             return
         before = value
+
+
+def _parted(loads: NDArray, features: NDArray, given: NDArray, before: NDArray) -> NDArray:
+    """Return atoms on all features; those that counted as one have changed by one factor."""
+    atoms: NDArray = given * (loads[-1] / np.maximum(before, TINY))[:, None]
+    atoms[:, features] = loads[:-1].T
+    return atoms
 
 
 def _held(updater: Any, shape: tuple[int, ...]) -> NDArray | None:

@@ -84,16 +84,9 @@ class MergedFeatures(Explainer):
         features, objective = batch.touched, algorithm.objective
         if features is None:
             return Whole().explain(batch, dictionary, algorithm, how)
-        part = dictionary.on(features).atoms()
-        # In float64: a small difference of two large sums.
-        rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
-        # Rounding may leave the sum of nonnegative entries below zero.
-        atoms = Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
-        merged = batch.merged(features)
+        merged, atoms = batch.merged(features), merged_atoms(dictionary, features)
         codes = algorithm.coder.encode(merged, atoms, objective, how.accuracy, how.start)
-        delta: Any = algorithm.statistics.measure(merged, codes, atoms, objective)
-        delta = _by_length(delta.touching(features, dictionary), dictionary, objective)
-        return codes, delta, [CodedBatch(batch, codes)]
+        return codes, measured(batch, codes, dictionary, algorithm), [CodedBatch(batch, codes)]
 
 
 @dataclass(frozen=True)
@@ -166,10 +159,25 @@ def _weaker(objective: Objective, share: float) -> Objective:
     return replace(objective, codes=weakened(objective.codes, share))
 
 
+def merged_atoms(dictionary: Any, features: NDArray) -> Rows:
+    """Return the atoms on these features, and the sums of all others as one more."""
+    part = dictionary.on(features).atoms()
+    # In float64: a small difference of two large sums.
+    rest = dictionary.totals() - part.sum(axis=1, dtype=np.float64)
+    # Rounding may leave the sum of nonnegative entries below zero.
+    return Rows(np.column_stack([part, np.maximum(rest, 0).astype(part.dtype)]))
+
+
 def measured(batch: Batch, codes: Codes, dictionary: Any, algorithm: Any) -> Delta:
     """Return what a coded batch adds, the usage of each atom in units of its length."""
-    delta = algorithm.statistics.measure(batch, codes, dictionary, algorithm.objective)
-    return _by_length(delta, dictionary, algorithm.objective)
+    statistics, objective = algorithm.statistics, algorithm.objective
+    features = batch.touched if statistics.merges(objective) else None
+    if features is None:
+        delta = statistics.measure(batch, codes, dictionary, objective)
+    else:
+        few = batch.merged(features), codes, merged_atoms(dictionary, features), objective
+        delta = statistics.measure(*few).touching(features, dictionary)
+    return _by_length(delta, dictionary, objective)
 
 
 def _by_length(delta: Delta, dictionary: Any, objective: Objective) -> Delta:

@@ -51,6 +51,13 @@ def first_dictionary(
     rng : numpy.random.Generator
     """
     objective = algorithm.objective
+    few = batch.touched if algorithm.statistics.merges(objective) else None
+    if few is not None and len(few) and how != "random":
+        # Features in which no sample has an entry are zeros in rows and in singular vectors.
+        start = first_dictionary(batch.on(few), n_components, how, algorithm, rng).atoms()
+        atoms = np.zeros((len(start), batch.X.shape[1]), start.dtype)
+        atoms[:, few] = start
+        return Rows(atoms)
     made = partial(starting_atoms, batch, n_components, penalty=objective.atoms, rng=rng)
     soft = not objective.loss.quadratic
     if how == "auto" and objective.loss.trims:

@@ -143,7 +143,7 @@ class Batch:
 
     @cached_property
     def touched(self) -> NDArray | None:
-        """The features in which a sample has an entry; None where they are not few, or none."""
+        """The features in which a sample has an entry; None where they are not few."""
         if self.mask is not None:
             return None
         n_features = self.X.shape[1]
@@ -156,7 +156,7 @@ class Batch:
             seen = np.zeros(n_features, bool)
             seen[self.X.indices[self.X.data != 0]] = True
         features = np.flatnonzero(seen)
-        return features if 0 < len(features) <= MAX_TOUCHED_SHARE * n_features else None
+        return features if len(features) <= MAX_TOUCHED_SHARE * n_features else None
 
     def merged(self, features: NDArray) -> Batch:
         """Return the samples on these features, and all others, where they are 0, as one more."""

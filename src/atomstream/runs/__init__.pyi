@@ -21,7 +21,6 @@ from .task import as_input_error as as_input_error
 from .task import callbacks_set as callbacks_set
 from .task import check_model as check_model
 from .task import forward_warnings as forward_warnings
-from .task import history_of as history_of
 from .task import making_sense as making_sense
 from .task import pace_set as pace_set
 from .task import read_checkpoint as read_checkpoint

@@ -106,14 +106,14 @@ class RunFolder:
         self._lock = self.path / ".lock"
 
     @property
-    def _exists(self) -> bool:
+    def exists(self) -> bool:
         """Whether a run has begun here."""
         return self._settings.exists()
 
     def check(self) -> None:
         """Refuse a folder without a run, and one with entries that lead elsewhere or wait."""
         self._check_entries()
-        if not self._exists:
+        if not self.exists:
             raise InputError(
                 f"{self.path} holds no run; begin one with: atomstream learn INPUT --out "
                 f"{self.path}"
@@ -268,7 +268,7 @@ class RunFolder:
 
     def check_free(self) -> None:
         """Refuse a folder that holds a run."""
-        if self._exists:
+        if self.exists:
             raise InputError(
                 f"{self.path} holds a run already; go on with: atomstream resume {self.path}, "
                 "or choose another --out."

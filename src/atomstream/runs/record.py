@@ -12,8 +12,8 @@ from atomstream.exceptions import InputError
 from atomstream.io.feed import Holdout
 from atomstream.looks import Record, look_of
 from atomstream.looks.pages import write_page
-from atomstream.runs import RunFolder, check_model, history_of, making_sense, read_checkpoint
-from atomstream.watch import History
+from atomstream.runs import RunFolder, check_model, making_sense, read_checkpoint
+from atomstream.watch import History, history_of
 
 
 def open_record(path: Path) -> Record:

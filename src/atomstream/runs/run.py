@@ -16,8 +16,8 @@ from atomstream.base import compiling, signals_handled
 from atomstream.exceptions import InputError
 from atomstream.io.files import whole_file
 from atomstream.io.source import guesses_of
-from atomstream.runs import RunFolder, Task, forward_warnings, history_of
-from atomstream.watch import Callback, History, Learner, changeovers, lives_of
+from atomstream.runs import RunFolder, Task, forward_warnings
+from atomstream.watch import Callback, History, Learner, changeovers, history_of, lives_of
 
 PAUSE = 60.0  # seconds between checkpoints unless told otherwise,
 COST = 50.0  # and at least this many times as long as the last one took: under 2 % of the time

@@ -145,10 +145,18 @@ class Settings:
         """Return settings with some changed."""
         return replace(self, **changes)
 
+    def differences(self, before: Self) -> list[tuple[str, Any, Any]]:
+        """Return names of settings that decide what is learned and were others, with both values.
+
+        Free settings say how far and how fast to go: changing them on resume leaves what was
+        learned as it would have been.
+        """
+        decisive = [each.name for each in fields(self) if not each.metadata.get("free")]
+        pairs = ((name, getattr(before, name), getattr(self, name)) for name in decisive)
+        return [(name, was, now) for name, was, now in pairs if was != now]
+
     def decisive(self) -> list[str]:
         """Return, as lines of TOML, the settings that decide what is learned."""
-        # Free settings say how far and how fast to go: changing them on resume leaves what was
-        # learned as it would have been.
         free = {each.name for each in fields(self) if each.metadata.get("free")}
         lines = write_settings(self).splitlines()[1:]
         return [line for line in lines if line.split(" = ")[0] not in free]

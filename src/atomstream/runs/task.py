@@ -88,6 +88,8 @@ class Task(ABC):
         "samples": "_n_samples",
         "steps": "_n_steps",
     }
+    # What it may leave out, where it has the number of it, and why.
+    omitted: ClassVar[Sequence[tuple[str, str, str]]] = ()
     overlap: int = 1  # batches in a row that share rows
     live: bool = False  # whether it learns from a stream that can be read only once
     held_labels: Any = None  # of the rows held out, where the model predicts some
@@ -123,6 +125,13 @@ class Task(ABC):
     def _n_steps(self) -> int:
         """Number of steps that the model has taken."""
         return int(self.model.n_steps_) if self.learned else 0
+
+    def left_out(self) -> list[dict[str, Any]]:
+        """Return what was not learned from: what it is, how many there are, and why."""
+        found = [(what, attrgetter(place)(self), why) for what, place, why in self.omitted]
+        if self.holdout is not None:
+            found.append((f"{self.unit}s", len(self.holdout.keys), "held out to judge by"))
+        return [{"what": what, "count": int(n), "why": why} for what, n, why in found if n]
 
     @property
     @abstractmethod
@@ -325,20 +334,6 @@ def read_checkpoint(path: Path) -> tuple[Any, dict[str, Any]]:
         except ValueError as error:
             raise CorruptModelError(f"{path} has a note that makes no sense: {error}.") from None
     return model, notes
-
-
-def history_of(notes: dict[str, Any]) -> History:
-    """Return the history that notes hold, an empty one for a model without a run.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError
-        Where it does not fit together.
-    """
-    history = History()
-    if "history" in notes:
-        history.restore(notes["history"])
-    return history
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 from . import callbacks, changes, diagnostics, drift, history, lives, loggers
 from .callbacks import Callback, EarlyStopping, History, Learner, LearningBar, TaskContext
+from .callbacks import history_of as history_of
 from .changes import Change, ChangedFeature, ChangeWatch
 from .diagnostics import SampleReport, figures_on, relative_move, stationarity
 from .drift import DriftDetector, Shares, loss_of

@@ -306,3 +306,17 @@ class LearningBar(Callback):
     def _left(self) -> str:
         seconds = self._bar.tasks[self._task].time_remaining
         return "" if seconds is None else f", {seconds:.0f} s left"
+
+
+def history_of(notes: dict[str, Any]) -> History:
+    """Return the history that notes hold, an empty one for a model without a run.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        Where it does not fit together.
+    """
+    history = History()
+    if "history" in notes:
+        history.restore(notes["history"])
+    return history

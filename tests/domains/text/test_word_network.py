@@ -108,3 +108,9 @@ def test_a_novel_gives_the_published_matrix_up_to_its_edition():
     assert (
         np.linalg.norm(ours - published) / np.linalg.norm(published) < 0.066
     )  # as the note on the data says
+
+
+def test_marks_belong_to_the_words_of_a_network():
+    words = ["\u0939\u093f\u0928\u094d\u0926\u0940", "\u092d\u093e\u0937\u093e"]
+    network = word_adjacency(f"{words[0]} {words[1]}. {words[0]} cafe\u0301", [*words, "caf\u00e9"])
+    assert_array_equal(network.out.toarray(), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import chain, islice
 from typing import Any
 
@@ -12,14 +15,43 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import check_count
+from atomstream.base import check_count, counted, is_missing, without_mask
+from atomstream.exceptions import DataWarning
 
 KINDS = ("counts", "hashing", "tfidf")
 LONGEST = 100  # characters of a word that are kept as the name of a feature
 TOGETHER = 1000  # documents that are counted at a time while words are learned
-# At least two characters, the first and the last of them letters or digits: the underscores that
-# mark words in plain text, as in _you_, are none of the word.
-WORD = r"[^\W_]\w*[^\W_]"
+JOINERS = "\u200c\u200d"  # within words of Persian and of Indic scripts
+MARKED = range(0x300, 0x20000), range(0xE0100, 0xE01F0)  # planes of Unicode with marks
+LATIN = r"[\0-\u02ff]"  # without marks: asked for first, for speed alone
+
+
+@cache
+def marks() -> str:
+    """Return the combining marks: they belong to the letter before them, as vowel signs do."""
+    signs = map(chr, chain(*MARKED))
+    return "".join(sign for sign in signs if unicodedata.category(sign) in ("Mn", "Mc"))
+
+
+def followed(letters: str) -> str:
+    r"""Return the pattern of marks, which ``\w`` does not know, and of letters after them."""
+    return rf"(?:(?!{LATIN})[{marks()}{JOINERS}]+{letters}*)*"
+
+
+@cache
+def word_pattern() -> str:
+    """Return the pattern of a word.
+
+    It has at least two characters, begins with a letter or digit, and ends with one or with a mark:
+    the underscores that mark words in plain text, as in _you_, are none of the word.
+    """
+    # What stands before the end and is neither of the second pattern is a mark.
+    return r"[^\W_]\w*" + followed(r"\w") + rf"(?:[^\W_]|(?<![\w{JOINERS}]))"
+
+
+def composed(text: str) -> str:
+    """Return a text in which a letter and its accents are one sign where there is one (NFC)."""
+    return unicodedata.normalize("NFC", text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,16 +144,17 @@ class Vocabulary:
     def analyzer(self) -> Callable[[str], list[str]]:
         """Return the function that cuts a document into words.
 
-        Words are in small letters and have at least two characters.
+        Words are in small letters and have at least two characters; a letter and its accents are
+        one character (NFC). Stop words are cut in the same way.
         """
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
+        cut = partial(CountVectorizer, strip_accents=composed, token_pattern=word_pattern())
         words = self.stop_words
         if words is not None and not isinstance(words, str):
-            words = sorted({*words} | (ENGLISH_STOP_WORDS if "english" in words else set()))
-        return CountVectorizer(
-            stop_words=words, token_pattern=WORD, ngram_range=(1, self.ngrams)
-        ).build_analyzer()
+            own = cut().build_analyzer()(" ".join(sorted(words)))
+            words = sorted({*own} | (ENGLISH_STOP_WORDS if "english" in words else set()))
+        return cut(stop_words=words, ngram_range=(1, self.ngrams)).build_analyzer()
 
     def learned(self, documents: Iterable[str]) -> Vocabulary:
         """Return the vocabulary after learning from documents.
@@ -135,18 +168,18 @@ class Vocabulary:
         Raises
         ------
         ValueError
-            If a document is empty, or no word is left.
+            If no word is left.
         """
         analyze = self.analyzer()
         if self.kind == "hashing":
             vocabulary: Vocabulary = self
             for block in blocks_of(documents, TOGETHER):
                 vocabulary = vocabulary._voted(
-                    Counter(word for document in _checked(block) for word in analyze(document))
+                    Counter(word for document in Documents(block) for word in analyze(document))
                 )
             return vocabulary
         counts, containing, n_documents = Counter[str](), Counter[str](), 0
-        for document in _checked(documents):
+        for document in Documents(documents):
             found = Counter(analyze(document))
             counts.update(found)
             containing.update(found.keys())
@@ -170,14 +203,15 @@ class Vocabulary:
     def count(self, documents: Iterable[str]) -> sp.csr_array:
         """Return documents as sparse rows, (n_documents, n_features); unknown words are left out.
 
-        "hashing" counts all words, also those of features without a name.
+        "hashing" counts all words, also those of features without a name. An empty document is a
+        row of zeros.
 
         Raises
         ------
         ValueError
-            If a document is empty, or words have not been learned.
+            If words have not been learned.
         """
-        return self._counted(_checked(documents))
+        return self._counted(iter(Documents(documents)))
 
     def count_known(self, documents: Iterable[str]) -> sp.csr_array:
         """Return the counts of the learned words alone, (n_documents, n_features).
@@ -191,7 +225,7 @@ class Vocabulary:
         ValueError
             If words have not been learned.
         """
-        counts = self._counted(_texts(documents))
+        counts = self.count(documents)
         if self.kind == "hashing" and self.names is not None:
             counts.data[self.names[counts.indices] == ""] = 0
             counts.eliminate_zeros()
@@ -266,26 +300,49 @@ def blocks_of(documents: Iterable[str], size: int) -> Iterator[list[str]]:
         yield block
 
 
-def _checked(documents: Iterable[str]) -> Iterator[str]:
-    """Yield documents, none of which may be empty."""
-    for number, document in enumerate(_texts(documents)):
-        if not document.strip():
-            raise ValueError(f"Document {number} is empty; leave it out.")
-        yield document
+class Documents:
+    """Documents as texts, those that are missing as empty ones, as often as they can be read.
 
+    Parameters
+    ----------
+    documents : iterable of str
+        None, NaN and NA stand for a missing one.
 
-def _texts(documents: Iterable[str]) -> Iterator[str]:
-    """Yield documents, each of which must be a text."""
-    if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
-        raise ValueError(f"documents must be an iterable of str, got {type(documents).__name__}.")
-    for number, document in enumerate(documents):
-        if not isinstance(document, str):
-            records = isinstance(document, Mapping)
-            help_ = "; give the texts of records, as in (r['text'] for r in records)" * records
-            raise ValueError(
-                f"Document {number} must be a str, got {type(document).__name__}{help_}."
+    Attributes
+    ----------
+    n_read, n_empty : int
+        How many were read, and how many of them have no text.
+    """
+
+    def __init__(self, documents: Any) -> None:
+        self._given = without_mask(check_documents(documents))
+        self.n_read = self.n_empty = 0
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the texts."""
+        self.n_read = self.n_empty = 0
+        for number, document in enumerate(self._given):
+            text = document
+            if not isinstance(document, str):
+                text = "" if np.ndim(document) == 0 and is_missing(document) else None
+            if text is None:
+                records = isinstance(document, Mapping)
+                help_ = "; give the texts of records, as in (r['text'] for r in records)" * records
+                raise ValueError(
+                    f"Document {number} must be a str, got {type(document).__name__}{help_}."
+                )
+            self.n_read, self.n_empty = number + 1, self.n_empty + (not text.strip())
+            yield text
+
+    def tell_empty(self) -> None:
+        """Warn where some had no text."""
+        if self.n_empty:
+            warnings.warn(
+                f"{self.n_empty} of {counted(self.n_read, 'document')} "
+                f"{'is' if self.n_empty == 1 else 'are'} empty: rows of zeros.",
+                DataWarning,
+                stacklevel=3,
             )
-        yield document
 
 
 def stream(

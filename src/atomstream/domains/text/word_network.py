@@ -1,7 +1,6 @@
 """Networks of words: how often one word follows another."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -11,9 +10,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import check_count
 from atomstream.domains.networks.network import Network
+from atomstream.domains.text.vocabulary import composed, followed
 
-WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
-TOKEN = re.compile(WORD.pattern + "|[.?!;:]")
 STOPS = frozenset(".?!;:")
 PIECE = 2**20  # tokens that are counted at a time
 
@@ -89,7 +87,7 @@ def word_adjacency(
     if isinstance(words, str) or not listed or len(set(listed)) < len(listed):
         raise ValueError(f"words must be a sequence of different words, got {words!r:.80}.")
     for word in listed:
-        if not WORD.fullmatch(word):
+        if not re.fullmatch(_word_pattern(), word):
             raise ValueError(
                 f"words has {word!r}, which is not one word of letters and inner apostrophes."
             )
@@ -118,7 +116,13 @@ def _plain(text: object) -> str:
     """Return a text in small letters, with one kind of apostrophe and of accents."""
     if not isinstance(text, str):
         raise ValueError(f"words and text must be str, got {type(text).__name__}.")
-    return unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")
+    return composed(text.lower()).replace("\u2019", "'")
+
+
+def _word_pattern() -> str:
+    letter = r"[^\W\d_]"
+    letters = letter + "+" + followed(letter)
+    return rf"{letters}(?:'{letters})*"
 
 
 def _places(pieces: Iterable[str], numbers: dict[str, int]) -> Iterator[NDArray]:
@@ -126,7 +130,7 @@ def _places(pieces: Iterable[str], numbers: dict[str, int]) -> Iterator[NDArray]
     found: list[tuple[int, int]] = []
     sentence = 0
     for piece in pieces:
-        for token in TOKEN.findall(_plain(piece)):
+        for token in re.findall(_word_pattern() + "|[.?!;:]", _plain(piece)):
             if token in STOPS:
                 sentence += 1
                 continue

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from atomstream.base.parameters import whole
 from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
-from atomstream.io import Block, InputOptions, Pictures, open_inputs
+from atomstream.io import Block, InputOptions, Pictures, expanded, open_inputs
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs import Pace, Settings, Task, Work, callbacks_set, checkpoints, option, sets
 
@@ -78,7 +78,7 @@ class ImageTask(Task):
             # generator, so a resumed run draws the same patches as one that was never stopped.
             n_patches = min(max(ROUND, PATCHES_PER_ROUND * n_images), left)
             with callbacks_set(self.model.set_params(n_patches=n_patches), pace.bar("learning")):
-                self.model.partial_fit(list(self.settings.inputs))
+                self.model.partial_fit(expanded(self.settings.inputs))
             pace.note(self.model.learner_)
             if pace.rest():
                 return

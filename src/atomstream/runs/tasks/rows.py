@@ -38,6 +38,10 @@ class RowsTask(_passes.PassesTask):
     )
     many = True
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
+    omitted = (
+        ("rows", "n_skipped", "could not be read or learned from (--on-bad-line skip)"),
+        ("entries", "n_missing", "missing (--missing)"),
+    )
     words = {  # noqa: RUF012 - read only
         "say missing=True": "say --missing",
         atomstream.OnlineNMF.SIGNED: "use --model dictionary or --on-bad-line skip",
@@ -85,7 +89,15 @@ class RowsTask(_passes.PassesTask):
         names = None if notes["names"] is None else list(notes["names"])
         # A file was checked by its fingerprint; a stream shows its columns only in its first line.
         for source in self.sources:
-            source.take_columns(names, "the run learned from")
+            try:
+                source.take_columns(names, "the run learned from")
+            except InputError as error:
+                if not source.live:
+                    raise
+                raise InputError(
+                    f"{error} Where its first line is a row, resume with --header no: columns then "
+                    "stand in the order that was learned."
+                ) from None
         self.names = names
         super().restore(model, notes)
 

@@ -66,6 +66,8 @@ class _SeriesTask(Task):
         for step in [*[MovingAverage(average)] * (average > 1), *self.undone]:
             self.values = step.fit(self.values[: self.n_first]).transform(self.values)
 
+    omitted = (("entries", "_n_missing", "missing"),)
+
     @property
     @abstractmethod
     def n_first(self) -> int:
@@ -101,6 +103,10 @@ class _SeriesTask(Task):
         known = {"out": self.out, "times": times, "series": series, "atoms": self.settings.atoms}
         return {**known, "figures": self.figures}
 
+    @property
+    def _n_missing(self) -> int:
+        return int(np.isnan(self.table.values).sum())
+
     def undo(self, values: NDArray) -> NDArray:
         """Return prepared values in the units of the table; trailing means stay."""
         # Means stay: the value of one row cannot be had back from a mean over several.
@@ -119,7 +125,7 @@ class _SeriesTask(Task):
             "series": np.array(table.names, object),
             "labels": table.labels[-KEPT:].astype(str).astype(object),
             "n_times": len(self.values),
-            "n_missing": int(np.isnan(table.values).sum()),
+            "n_missing": self._n_missing,
         }
 
     @property

@@ -174,6 +174,11 @@ class ShardsTask(Task):
         known = {"rows per second": report.rows_per_second} if report.n_rows else {}
         return known | {f"share of {name}": part for name, part in report.shares().items()}
 
+    def left_out(self) -> list[dict[str, Any]]:
+        """Return the rows held out, and the shards that were left out, each with its reason."""
+        shards = [{"what": "shard", "name": name, "why": why} for name, why in self._skipped]
+        return [*super().left_out(), *shards]
+
     def tallies(self) -> dict[str, int]:
         """Return how many rounds were played and shards left out."""
         return {"rounds": self.n_rounds, "skipped_shards": len(self._skipped)}

@@ -155,6 +155,12 @@ class SourcesTask(Task):
         n = self.settings.starts
         return {size: apportionment.compared(fits[:n], fits[n:]) for size, fits in found.items()}
 
+    omitted = (("entries", "_n_missing", "missing: their species' median stands in"),)
+
+    @property
+    def _n_missing(self) -> int:
+        return int(np.sum(self.table.n_missing))
+
     @property
     def choice(self) -> tuple[int, str]:
         """The number of factors that the run is for, and why."""

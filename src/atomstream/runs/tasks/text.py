@@ -89,8 +89,8 @@ class TextSettings(checkpoints, text_reading, Settings):
     features: int = sets(TopicModel, "n_features")
     stop_words: tuple[str, ...] = option(
         ("english",),
-        "Words that do not count: english for all of that language, perhaps with more after it "
-        "(english,mr,said), files (.txt) with one a line, or none.",
+        "Words that do not count: english for all of that language, words (mr,said), files of "
+        "words (.txt), several of these (english,mr,said), or none.",
     )
     min_df: int = sets(TopicModel, "min_df")
     ngrams: int = sets(TopicModel, "ngrams")
@@ -133,6 +133,10 @@ class TextTask(Task):
     many = True
     unit = "document"
     noted = ("n_documents",)
+    omitted = (
+        ("documents", "_n_skipped", "empty (--on-bad-line skip)"),
+        ("documents", "_n_undated", "without a date: not in the topics over time"),
+    )
     reported: ClassVar = {
         "topics": "settings.topics",
         "documents": "n_documents",
@@ -237,7 +241,7 @@ class TextTask(Task):
             "time_starts": starts.astype(object),
             "time_shares": found.shares,
             "time_documents": found.n_documents,
-            "n_undated": int((~dated).sum()),
+            "n_undated": self._n_undated,
             **self._stream_dates(),
         }
 
@@ -286,10 +290,17 @@ class TextTask(Task):
             "document_shares": np.asarray(shares[best], np.float64),
         }
 
+    @property
+    def _n_skipped(self) -> int:
+        return sum(source.n_skipped for source in self.sources)
+
+    @property
+    def _n_undated(self) -> int:
+        return 0 if self.settings.date is None else int(np.isnat(self.dates).sum())
+
     def tallies(self) -> dict[str, int]:
         """Return how many documents were left out."""
-        n_skipped = sum(source.n_skipped for source in self.sources)
-        return {"skipped": n_skipped} if self.settings.on_bad_line == SKIP else {}
+        return {"skipped": self._n_skipped} if self.settings.on_bad_line == SKIP else {}
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
@@ -305,15 +316,15 @@ def _stop_words(named: Sequence[str]) -> str | list[str] | None:
     """Return the stop words that are named: words, files of words, "english", or "none"."""
     if tuple(named) in (("english",), ("none",)):
         return "english" if "english" in named else None
-    if "english" not in named and not any(name.endswith(".txt") for name in named):
+    if len(named) == 1 and not named[0].endswith(".txt"):
         raise ValueError(
-            f"stop_words is {', '.join(named)!r:.60}, needed is english, none, english with more "
-            "words such as english,mr,said, or a file of words (.txt)."
+            f"stop_words is {named[0]!r:.60}, needed is english, none, words such as "
+            "english,mr,said or mr,said, or a file of words (.txt)."
         )
     words: list[str] = []
     for name in named:
         # A word has no dot, for words are cut at it.
-        words += whole_text(existing(name)).lower().split() if name.endswith(".txt") else [name]
+        words += whole_text(existing(name)).split() if name.endswith(".txt") else [name]
     return words
 
 

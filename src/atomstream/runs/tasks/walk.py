@@ -77,6 +77,7 @@ class WalkTask(Task):
         "clusters": "settings.clusters",
     }
     noted = ("kept", "n_dropped")
+    omitted = (("trips", "n_dropped", "no position, or a cell with too few trip ends"),)
     model: RandomWalkFactorization
 
     def __init__(self, settings: WalkSettings) -> None:
