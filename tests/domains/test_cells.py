@@ -192,7 +192,7 @@ def test_a_folder_whose_matrix_claims_more_cells_than_are_named_is_refused(tmp_p
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, 1e30])
 def test_what_is_no_count_is_refused(data, value):
     data.X[17, 3] = value
-    with pytest.raises(InputError, match=r"Counts must lie between 0 and 1e\+15, got .* in cells"):
+    with pytest.raises(InputError, match=r"Counts must lie between 0 and 1e\+15, got .* of gene 3 in cell 17, "):
         cells.overdispersed(data, 4)
 
 
