@@ -44,7 +44,7 @@ class DelimitedTable(TextTable):
         line = first[: first.find(b"\n") + 1]
         self._check_width(1 + max(line.count(sign.encode()) for sign in SIGNS))
         self.head, texts_of, rows = options.head, dict[int, str](), list[list[str]]()
-        if first:
+        if options.head is None:
             self.head, sample = self._text.head(first, options)
             self._n_lines, texts_of = self.head.n_lines, sample.texts()
             rows = [row.fields for row in sample.rows]
