@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
 
 
 def test_all_options_are_listed_here():
-    assert {*OPTIONS} == {each.name for each in fields(TableOptions)}
+    assert {*OPTIONS, "where_used"} == {each.name for each in fields(TableOptions)}
 
 
 @pytest.mark.parametrize("option", OPTIONS)

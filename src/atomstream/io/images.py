@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io.input_options import InputOptions
+from atomstream.io.input_options import OF_IMAGES, InputOptions
 from atomstream.io.source import Block, Source, need, reading
 from atomstream.streams import patch_view, take
 
@@ -37,6 +37,7 @@ class Pictures(Source):
     """
 
     unit = "patch"
+    uses = frozenset(OF_IMAGES)
 
     def __init__(self, paths: list[Path], options: InputOptions) -> None:
         size, grey = options.patch, options.grey

@@ -15,6 +15,7 @@ from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import Feed, Naming, Pictures, Piece, Position, bad_rows, load_image, open_inputs
 from atomstream.io.input_options import RAISE, SKIP, InputOptions
+from atomstream.io.inputs import CHECKED, OF_COLUMNS
 from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, drawings, report
@@ -260,7 +261,9 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     # Columns that named rows while learning may be absent from new inputs.
     naming = Naming(ids, known=wanted.naming.ids, kept=True)
     skips = SKIP if record.skips_bad_rows else RAISE
-    wanted = replace(wanted, naming=naming, on_bad_line=skips, **record.reading)
+    # How the run has read its own inputs need not fit those of another kind.
+    known = frozenset(CHECKED) - record.reading.keys() - OF_COLUMNS
+    wanted = replace(wanted, naming=naming, on_bad_line=skips, where_used=known, **record.reading)
     # Columns that were chosen while learning are chosen by their names: others may be beside them,
     # and numbers of columns would choose others.
     if record.names is not None and (wanted.columns or wanted.drop):

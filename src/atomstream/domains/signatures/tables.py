@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, column_names, lettered, printable
+from atomstream.base import check_keywords, checked_array, column_names, lettered, printable
 from atomstream.exceptions import InputError
 from atomstream.io import (
     DelimitedTable,
     InputOptions,
     Naming,
+    TableOptions,
+    check_used,
     existing,
     need,
     reading,
@@ -113,8 +115,10 @@ def read(source: Any, **how: Any) -> ChannelTable:
     >>> signatures.read(frame).values
     array([[3., 5.]])
     """
+    check_keywords("signatures.read", how, TableOptions)
     if isinstance(source, str | Path):
         return _from_file(Path(source), how)
+    check_used(TableOptions(**how), frozenset(), "what was given")
     if hasattr(source, "obs_names"):
         names, channels = list(map(str, source.obs_names)), list(map(str, source.var_names))
         return ChannelTable(source.X, names, channels, "The AnnData")
@@ -132,7 +136,7 @@ def read(source: Any, **how: Any) -> ChannelTable:
 
 def _from_file(path: Path, how: Mapping[str, Any]) -> ChannelTable:
     """Return the table of a file whose first column names the channels."""
-    options = InputOptions(**dict(how), naming=Naming(("1",), kept=True))
+    options = InputOptions(**how, naming=Naming(("1",), kept=True))
     with reading(str(existing(path))):
         table = DelimitedTable(path, options)
     blocks = []

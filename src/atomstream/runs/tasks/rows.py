@@ -22,7 +22,9 @@ from atomstream.runs.tasks._rows_settings import LearnSettings, RowsSettings
 log = logging.getLogger(__name__)
 
 # The package's own lazy names: what reads cells is loaded when some come.
-register_reader(".h5ad", lambda path, how: atomstream.cells.Cells(path, how.columns, how.drop))
+register_reader(
+    ".h5ad", lambda path, how: atomstream.cells.Cells(path, how.columns, how.drop, how.key)
+)
 
 
 class RowsTask(_passes.PassesTask):
@@ -34,7 +36,7 @@ class RowsTask(_passes.PassesTask):
         ".npy, .npz (dense or sparse), .mtx, .h5, .hdf5, .zarr or .h5ad files, or - for lines on "
         "standard input; text may be packed (.gz). Of the first .h5ad file the 2,000 genes are "
         "read that vary most for their mean, each over its standard deviation, or those that "
-        "--columns names; of further ones the same genes."
+        "--columns names; of further ones the same genes. --key chooses a layer."
     )
     many = True
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
@@ -47,12 +49,6 @@ class RowsTask(_passes.PassesTask):
 
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
-        table = next((it.name for it in self.sources if it.shape is None), None)
-        if settings.center and table is not None:
-            raise InputError(
-                f"--center subtracts the mean of each patch of an image, and {table} is none; to "
-                "subtract the means of columns take --model dictionary --scale zscore."
-            )
         self._flattening = check_axes(self.sources, settings.sample_axes)
         # Genes of all files are divided by the deviations of the first: one dictionary, one scale.
         divide_alike(self.sources, self.sources[0].deviation)
