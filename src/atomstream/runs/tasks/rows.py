@@ -190,12 +190,10 @@ class RowsTask(_passes.PassesTask):
         sentence = super().explained(error)
         name, row = self.sources[self.at.source].name, self.at.row
         # The model counts rows of what it was given; people count lines of their file.
-        found = re.search(r"first in row (\d+)(, column (\d+))?", sentence)
+        found = re.search(r"first in row (\d+)(, column (?:\d+|'[^']*'))?", sentence)
         if found and self._piece.after.source == self.at.source:
             place = f"first in row {row + self._learned_rows[int(found[1])]}"
-            if found[3]:
-                place += f", column {self.names[int(found[3])] if self.names else found[3]!r}"
-            return sentence.replace(found[0], f"{place} of {name}")
+            return sentence.replace(found[0], f"{place}{found[2] or ''} of {name}")
         where = f"in the batch that begins with row {row} of {name}, counted from 0"
         return f"{sentence.rstrip('.')} ({where})."
 
