@@ -82,6 +82,20 @@ def read(path: str | Path, key: str | None = None) -> Any:
     )
 
 
+def instead(data: Any) -> str:
+    """Return what to give in place of AnnData, MuData, or a sparse matrix of AnnData on disk."""
+    if hasattr(data, "mod"):
+        first = next(iter(data.mod), "rna")
+        return f"give one of its parts, such as mdata[{first!r}].X"
+    if not hasattr(data, "obs_names"):
+        return "give adata.X, of data on disk adata.to_memory().X, or rows in blocks to fit_stream"
+    layer = next(iter(getattr(data, "layers", ())), None)
+    other = "" if layer is None else f", or a layer such as adata.layers[{layer!r}]"
+    if getattr(data, "isbacked", False):
+        return f"give adata.to_memory().X{other}, or atomstream.cells.batches to fit_stream"
+    return f"give adata.X{other}"
+
+
 def check_logged(name: str, matrices: Mapping[str, Any], is_marked: bool, advice: str) -> None:
     """Warn where ``X`` holds no counts, though they lie beside it or it is marked as logged.
 

@@ -121,7 +121,7 @@ def read(source: Any, **how: Any) -> ChannelTable:
     check_used(TableOptions(**how), frozenset(), "what was given")
     if hasattr(source, "obs_names"):
         names, channels = list(map(str, source.obs_names)), list(map(str, source.var_names))
-        return ChannelTable(source.X, names, channels, "The AnnData")
+        return ChannelTable(source.X[:], names, channels, "The AnnData")
     names = column_names(source)
     columns = list(map(str, names))
     if columns and columns[0] in (HEAD, "Type"):

@@ -333,7 +333,7 @@ def _pair(concentrations: Any, uncertainties: Any, reading: Mapping[str, Any]) -
     """Return both tables; their rows must have the same dates."""
     for name, table in (("concentrations", concentrations), ("uncertainties", uncertainties)):
         if not _is_table(table):
-            got = table if np.isscalar(table) else type(table).__name__
+            got = f"{table!r:.40}" if np.isscalar(table) else type(table).__name__
             raise InputError(
                 f"{name} must be a path or a frame with a column for each species, got {got}; a "
                 "frame of uncertainties is for example 0.1 * concentrations."
