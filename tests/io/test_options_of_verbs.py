@@ -114,7 +114,8 @@ def write_texts(path, entry, _):
 
 def write_channels(path, entry, _):
     """Write a table of mutations."""
-    frame = table(entry)
+    frame = table("0.5" if entry == "oops" else entry)
+    frame["d"] = "0" if entry == "oops" else frame["d"]  # a sample without mutations
     frame.insert(0, "MutationType", [f"channel{i}" for i in range(len(frame))])
     frame.to_csv(path, index=False, sep="\t")
 

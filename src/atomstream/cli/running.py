@@ -275,7 +275,7 @@ def _learn(run: Run, max_time: float | None, as_json: bool) -> int:
         click.echo(json.dumps(_facts(run, outcome)))
         return 0
     if n_skipped := run.task.tallies().get("skipped"):
-        warn(f"{counted(n_skipped, 'row')} could not be read or learned from: left out.")
+        warn(f"{counted(n_skipped, run.task.unit)} could not be read or learned from: left out.")
     click.echo(_sentence(run, outcome))
     return 0
 

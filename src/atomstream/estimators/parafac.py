@@ -310,7 +310,8 @@ def online_parafac(
     >>> [factor.shape for factor in factors], bool(cp.relative_error < 0.01)
     ([(30, 2), (8, 2), (9, 2)], True)
     """
-    shape = tuple(getattr(X, "shape", np.shape(X)))
+    X = X if hasattr(X, "shape") else checked_numbers(X)
+    shape = tuple(X.shape)
     if len(shape) < 2 or 0 in shape:
         raise ValueError(f"X must have at least two axes and no empty one, got shape {shape}.")
     check_count("sample_mode", sample_mode, -len(shape), len(shape) - 1)
