@@ -156,7 +156,7 @@ def blocks(X: Any) -> Iterator[Any]:
 
 def is_stored(X: Any) -> bool:
     """Return whether data are an array in chunks that are read when they are asked for."""
-    shape = getattr(X, "shape", ())  # which a dataset of xarray lacks
+    shape: tuple[int, ...] = getattr(X, "shape", ())  # which a dataset of xarray lacks
     return hasattr(X, "chunks") and not is_labelled(X) and len(shape) > 1 and shape[0] > 0
 
 

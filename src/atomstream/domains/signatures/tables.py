@@ -227,7 +227,7 @@ def _from_file(path: Path, how: Mapping[str, Any]) -> ChannelTable:
             "and every line must have as many fields as the first one."
         )
     named = [np.concatenate(part) for part in zip(*(each.labels for each in blocks), strict=True)]
-    channels = _channels(named, str(path))
+    channels = _channels([each.tolist() for each in named], str(path))
     values = np.concatenate([block.X for block in blocks]).T
     return ChannelTable(values, table.names, channels, str(path))
 
