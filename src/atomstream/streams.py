@@ -218,10 +218,8 @@ def batches(
 
 def _rows_at(X: Any, places: NDArray) -> Any:
     """Return rows in this order; of what is stored in chunks they are read as they lie there."""
-    if not hasattr(X, "chunks"):
-        return X[places]
     rising = np.argsort(places)
-    return X[places[rising]][np.argsort(rising)]
+    return X[places[rising]][np.argsort(rising)] if hasattr(X, "chunks") else X[places]
 
 
 def patches(
