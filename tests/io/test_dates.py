@@ -231,6 +231,7 @@ def test_a_bad_line_of_series_is_a_row_of_missing_entries_and_a_total_is_none(tm
 @pytest.mark.parametrize("place", [0, 2])
 @pytest.mark.parametrize("kind", ["dates", "texts", "slashes"])
 def test_all_formats_find_the_column_of_times(tmp_path, kind, place):
+    pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra io")
     days = pd.date_range("2020-01-01", periods=40)
     slashes = [f"{day.day}/{day.month}/{day.year}" for day in days]
     times = {"dates": days, "texts": days.astype(str), "slashes": slashes}[kind]

@@ -18,6 +18,7 @@ from atomstream.runs.task import task_named
 
 nx = pytest.importorskip("networkx", reason="needs networkx")
 imaging = pytest.importorskip("PIL.Image", reason="needs Pillow")
+pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra io")
 
 rng = np.random.default_rng(0)
 X = rng.integers(1, 64, (40, 4)) / 64
