@@ -1,9 +1,11 @@
 """What is masked, null, None or NA means NaN at every door at which data come in."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from doors_of_fields import DOORS as FIELDS
 from doors_of_functions import DOORS as FUNCTIONS
 from doors_of_models import doors_of_models
@@ -111,3 +113,79 @@ def test_masks_of_arrays_that_are_read_late(door):
     assert (made is None) == (expected is None)
     if made is not None:
         assert_allclose(made, expected, rtol=1e-7)
+
+
+# -- objects of other libraries
+
+OTHERS = ("OnlineNMF.outliers(X)", "domains.tensors.Axes.of(X)", "streams.batches(X)")
+DATA = [door for door in ALL if door.endswith(("(X)", "(Y)")) and door not in OTHERS]
+
+
+class Tensor:
+    """A tensor of PyTorch that NumPy cannot take."""
+
+    shape, ndim, dtype = (14, 6), 2, "torch.float32"
+
+    def __len__(self):
+        return 14
+
+    def __getitem__(self, rows):
+        return self
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("Use tensor.detach().numpy() instead.")
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory):
+    """Return objects that hold tables, with what must be said of them."""
+    names = {"anndata": "cells", "mudata": "cells", "xarray": "series"}
+    anndata, mudata, xarray = (
+        pytest.importorskip(name, reason=f"needs {name}, of the extra {extra}")
+        for name, extra in names.items()
+    )
+    path = tmp_path_factory.mktemp("objects") / "x.h5ad"
+    data = anndata.AnnData(sp.csr_matrix(np.ones((14, 6))))
+    data.write_h5ad(path)
+    on_disk = anndata.read_h5ad(path, backed="r")
+    with warnings.catch_warnings(action="ignore"):
+        several = mudata.MuData({"rna": data})
+    return {
+        r"of the type AnnData, .*; give adata\.X\.$": data,
+        r"of the type AnnData, .*; give adata\.to_memory\(\)\.X": on_disk,
+        r"of the type _CSRDataset, .* adata\.to_memory\(\)\.X": on_disk.X,
+        r"of the type MuData, .* mdata\['rna'\]\.X": several,
+        "Dataset that holds 'a'; give one of them": xarray.Dataset({"a": ("i", np.ones(3))}),
+        r"Tensor that is not read as an array: Use tensor\.detach": Tensor(),
+    }
+
+
+@pytest.mark.parametrize("door", DATA)
+def test_objects_that_hold_tables_are_refused_in_a_sentence_that_says_what_to_give(door, objects):
+    for told, given in objects.items():
+        with pytest.raises((TypeError, ValueError), match=told):
+            ALL[door][1](given)
+
+
+@pytest.mark.parametrize("door", [*DATA, "streams.batches(X)"])
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_arrays_of_other_libraries_are_taken(door, tmp_path):
+    modules = [pytest.importorskip(name) for name in ("xarray", "h5py", "zarr")]
+    whole, call = np.nan_to_num(ALL[door][0], nan=1.0), ALL[door][1]
+    expected = outcome(call, whole)
+    with modules[1].File(tmp_path / "x.h5", "w") as file:
+        file["x"] = whole
+        made = {"h5py": file["x"], "zarr": modules[2].array(whole)}
+        made["xarray"] = modules[0].DataArray(whole)
+        made |= {"matrix": np.asmatrix(whole)} if whole.ndim == 2 else {}
+        for name, given in made.items():
+            found = outcome(call, given)
+            assert (found is None) == (expected is None), name
+            if found is not None:
+                assert_allclose(found, expected, rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("given", [None, object(), (row for row in [[1.0]]), len])
+def test_what_is_no_table_is_refused_in_a_sentence(given):
+    with pytest.raises(TypeError, match=r"^X must hold real numbers"):
+        checked_array(given)

@@ -213,7 +213,13 @@ def batches(
     order = None if rng is None else np.random.default_rng(rng).permutation(n_samples)
     for start in range(0, n_samples, batch_size):
         rows = slice(start, start + batch_size)
-        yield X[rows] if order is None else X[order[rows]]
+        yield X[rows] if order is None else _rows_at(X, order[rows])
+
+
+def _rows_at(X: Any, places: NDArray) -> Any:
+    """Return rows in this order; of what is stored in chunks they are read as they lie there."""
+    rising = np.argsort(places)
+    return X[places[rising]][np.argsort(rising)] if hasattr(X, "chunks") else X[places]
 
 
 def patches(

@@ -154,7 +154,7 @@ def write_again(folder):
     [
         ("none/*.npy", {}, "There is no"),
         ("rows.npy", {"rows": 0}, "rows must be a whole number"),
-        ("rows.npy", {"colums": ()}, "shards takes the options of InputOptions"),
+        ("rows.npy", {"colums": ()}, "shards has no .colums.; known are columns, drop"),
         ("rows.what", {}, "ending that is not known"),
     ],
 )

@@ -1,6 +1,7 @@
 """Cells and genes: AnnData in memory, on disk and as Cell Ranger writes it, in and out."""
 
 import gzip
+import logging
 import warnings
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.io import mmwrite
 from scipy.optimize import nnls
 
 from atomstream import BatchNMF, OnlineNMF, cells
-from atomstream.exceptions import InputError
+from atomstream.exceptions import DataWarning, InputError
 
 anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cells")
 h5py = pytest.importorskip("h5py", reason="needs h5py, of the extra cells")
@@ -192,7 +193,9 @@ def test_a_folder_whose_matrix_claims_more_cells_than_are_named_is_refused(tmp_p
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, 1e30])
 def test_what_is_no_count_is_refused(data, value):
     data.X[17, 3] = value
-    with pytest.raises(InputError, match=r"Counts must lie between 0 and 1e\+15, got .* in cells"):
+    with pytest.raises(
+        InputError, match=r"Counts must lie between 0 and 1e\+15, got .* of gene 3 in cell 17, "
+    ):
         cells.overdispersed(data, 4)
 
 
@@ -227,3 +230,115 @@ def test_cells_of_several_data_sets_are_learned_and_coded_by_their_names(data):
     assert not usages[100:, 2].any()
     assert usages[:100, 2].any()
     assert usages[100:, 3].any()
+
+
+# -- layers, logged counts, other features, prefixes
+
+
+@pytest.fixture
+def logged(data):
+    """Data whose X was normalised and logged, with counts in a layer and in raw."""
+    counts = data.X.copy()
+    data.layers["counts"] = counts
+    data.raw = anndata.AnnData(counts, var=pd.DataFrame(index=[f"raw{i}" for i in range(60)]))
+    data.X = sp.csr_matrix(np.log1p(counts.toarray() * 0.7))
+    return data
+
+
+@pytest.mark.parametrize("name", ["x.h5ad", "x.zarr"])
+def test_a_key_chooses_a_matrix_and_a_wrong_one_is_refused(logged, tmp_path, name):
+    (write_zarr if name.endswith("zarr") else anndata.AnnData.write_h5ad)(logged, tmp_path / name)
+    for key, matrix, first in (
+        ("X", logged.X, "gene0"),
+        ("layers/counts", logged.layers["counts"], "gene0"),
+        ("raw/X", logged.raw.X, "raw0"),
+    ):
+        found = cells.read(tmp_path / name, key)
+        assert found.var_names[0] == first
+        assert list(found.obs_names) == CELLS
+        genes = cells.overdispersed(found, 60)
+        rows = sp.vstack([*cells.batches(found, genes)]).toarray() * genes.deviation
+        assert_allclose(rows, matrix.toarray()[:, genes.places], rtol=1e-6)
+    with pytest.raises(InputError, match=r"'no/such'; it has X, layers/counts, raw/X\.$"):
+        cells.read(tmp_path / name, "no/such")
+
+
+def test_that_counts_were_logged_is_said_with_what_to_give(logged, tmp_path):
+    logged.write_h5ad(tmp_path / "x.h5ad")
+    write_zarr(logged, tmp_path / "x.zarr")
+    for name in ("x.h5ad", "x.zarr"):
+        with pytest.warns(DataWarning, match=r"x\..* does not hold whole .* key='layers/counts'"):
+            cells.read(tmp_path / name)
+        cells.overdispersed(cells.read(tmp_path / name, "X"))  # it was asked for
+    with pytest.warns(DataWarning, match=r"AnnData with data\.layers\['counts'\] as X"):
+        cells.overdispersed(logged)
+    del logged.layers["counts"]
+    logged.raw = None
+    cells.overdispersed(logged)  # shares of reads are not whole either
+    logged.uns["log1p"] = {"base": None}
+    logged.write_h5ad(tmp_path / "y.h5ad")
+    with pytest.warns(DataWarning, match=r"was logged \(uns has 'log1p'\); .* as they were before"):
+        cells.read(tmp_path / "y.h5ad")
+
+
+TYPES = ["Gene Expression"] * 50 + ["Antibody Capture"] * 10
+NO_GENES = "10 features that are no genes left out (Antibody Capture)."
+
+
+def write_cell_ranger(folder, prefix=""):
+    """Write counts of genes and antibodies as Cell Ranger does."""
+    folder.mkdir(exist_ok=True)
+    mmwrite(folder / f"{prefix}matrix.mtx", sp.coo_matrix(COUNTS.T))
+    (folder / f"{prefix}barcodes.tsv").write_text("\n".join(CELLS) + "\n")
+    lines = (f"id\t{gene}\t{kind}\r\n" for gene, kind in zip(GENES, TYPES, strict=True))
+    with gzip.open(folder / f"{prefix}features.tsv.gz", "wt", newline="") as file:
+        file.writelines(lines)
+
+
+def test_features_that_are_no_genes_are_left_out_and_told(data, tmp_path, caplog):
+    write_cell_ranger(tmp_path / "folder", "GSM123_lung_")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        stored = sp.csr_matrix(COUNTS)
+        for name in ("data", "indices", "indptr"):
+            file[f"matrix/{name}"] = getattr(stored, name)
+        file["matrix/shape"] = COUNTS.shape[::-1]
+        file["matrix/barcodes"] = np.array(CELLS, "S")
+        file["matrix/features/name"] = np.array(GENES, "S")
+        file["matrix/features/feature_type"] = np.array(TYPES, "S")
+    for name in ("folder", "x.h5"):
+        caplog.clear()
+        with caplog.at_level(logging.INFO, "atomstream.io.source"):
+            found = cells.read(tmp_path / name)
+        assert [record.getMessage() for record in caplog.records] == [
+            f"{tmp_path / name}: {NO_GENES}"
+        ]
+        assert_array_equal(found.X.toarray(), COUNTS[:, :50])
+        others = cells.read(tmp_path / name, "Antibody Capture")
+        assert_array_equal(others.X.toarray(), COUNTS[:, 50:])
+        with pytest.raises(InputError, match="it has Antibody Capture, Gene Expression"):
+            cells.read(tmp_path / name, "Peaks")
+    data.var["feature_types"] = TYPES
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "atomstream.io.source"):
+        genes = cells.overdispersed(data, 60)
+    assert_array_equal(genes.places, np.arange(50))
+    assert [record.getMessage() for record in caplog.records] == [f"The data: {NO_GENES}"]
+
+
+def test_transcripts_are_shares_of_the_genes_alone(data, tmp_path):
+    tables = []
+    for part in (data[:, :50].copy(), data):
+        part.var["feature_types"] = TYPES[: part.n_vars]
+        genes = cells.overdispersed(part, 20)
+        model = OnlineNMF(3, random_state=0).fit_stream(cells.batches(part, genes))
+        cells.annotate(part, model, genes)
+        path = cells.write_tables(tmp_path, part)[3]
+        tables.append(pd.read_csv(path, sep="\t", index_col=0).to_numpy()[:, :50])
+    assert_allclose(tables[1], tables[0], rtol=1e-9)
+
+
+def test_a_folder_of_several_samples_is_refused_with_their_prefixes(tmp_path):
+    for prefix in ("GSM1_", "GSM2_"):
+        write_cell_ranger(tmp_path / "both", prefix)
+    with pytest.raises(InputError, match=r"prefixes GSM1_, GSM2_; needed is a folder for each"):
+        cells.read(tmp_path / "both")

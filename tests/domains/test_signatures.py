@@ -73,6 +73,64 @@ def test_a_polars_frame_is_the_same_table():
         signatures.read(polars.DataFrame({"S": [1, 2]}))
 
 
+CHANGES, CONTEXTS = [it[2:5] for it in CHANNELS], [it[0] + it[2] + it[6] for it in CHANNELS]
+HEADS = {
+    "SigProfiler": {"MutationType": CHANNELS},
+    "SigProfiler, older": {"Mutation Types": CHANNELS},
+    "COSMIC 3.2": {"Type": CHANNELS},
+    "COSMIC 3": {"Type": CHANGES, "SubType": CONTEXTS},
+    "PCAWG": {"Mutation type": CHANGES, "Trinucleotide": CONTEXTS},
+    "turned": {"context": CONTEXTS, "substitution": CHANGES},
+    "COSMIC 2": {
+        "Substitution Type": CHANGES,
+        "Trinucleotide": CONTEXTS,
+        "Somatic Mutation Type": CHANNELS,
+    },
+    "without a name": {"": CHANNELS},
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("sign", ["\t", ","])
+def test_heads_of_all_tools_are_read_from_files_and_frames(tmp_path, head, sign):
+    pandas, table = pytest.importorskip("pandas"), genomes(catalogue(), 3)[0]
+    numbers = pandas.DataFrame(table.values.T, columns=table.names)
+    frame = pandas.concat([pandas.DataFrame(HEADS[head]), numbers], axis=1)
+    path = tmp_path / "counts.txt"
+    frame.to_csv(path, sep=sign, index=False)
+    indexed = frame.set_index([*HEADS[head]])
+    for source in (path, frame, indexed, pandas.read_csv(path, sep=sign)):
+        found = signatures.read(source)
+        assert (found.names, found.channels) == (table.names, CHANNELS)
+        assert_array_equal(found.values, table.values)
+
+
+def test_columns_that_name_no_channels_together_are_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"Strand": ["T", "U"], "Type": ["C>A", "C>A"], "S": [1, 2]})
+    with pytest.raises(InputError, match="begins with 2 columns of texts, needed is one with"):
+        signatures.read(frame)
+
+
+def test_samples_without_mutations_are_left_out_where_asked(tmp_path, caplog):
+    pandas, table = pytest.importorskip("pandas"), genomes(catalogue(), 3)[0]
+    empty = ChannelTable(table.values * [[1], [0], [1]], table.names, CHANNELS)
+    empty.write(tmp_path / "counts.txt")
+    frame = pandas.DataFrame(empty.values.T, CHANNELS, empty.names)
+    for source in (tmp_path / "counts.txt", frame):
+        assert signatures.read(source).names == ["S0", "S1", "S2"]
+        caplog.clear()
+        with caplog.at_level("INFO", "atomstream.domains.signatures"):
+            found = signatures.read(source, on_bad_line="skip")
+        assert found.names == ["S0", "S2"]
+        assert "1 sample without mutations left out" in caplog.text
+        signatures.check_counts(found)
+    with pytest.raises(InputError, match="--delimiter is for tables of text, and what was given"):
+        signatures.read(frame, delimiter=",")
+    with pytest.raises(TypeError, match=r"signatures\.read has no 'sep'; known are columns"):
+        signatures.read(tmp_path / "counts.txt", sep=",")
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -606,3 +606,36 @@ def test_a_second_measured_site_is_read_and_fitted():
     found = find_sources(table, 4, n_starts=2, random_state=0)
     assert_allclose(found.per_cent().sum(axis=0), 100)
     assert found.of_total.shape == (307, 4)
+
+
+@pytest.mark.parametrize("missing", [["-99"], [-99], "-99", -99.0])
+def test_frames_are_read_with_the_options_of_files(tmp_path, missing):
+    rng = np.random.default_rng(0)
+    values = pd.DataFrame(rng.random((30, 2)) @ rng.random((2, 4)) + 0.1, columns=[*"abcd"])
+    values.index = pd.date_range("2020-01-01", periods=30, name="date")
+    given = 0.1 * values
+    values.iloc[3, 2] = -99
+    for name, frame in (("values", values), ("given", given)):
+        frame.to_csv(tmp_path / f"{name}.csv")
+    expected = sources.read(tmp_path / "values.csv", tmp_path / "given.csv", missing=missing)
+    assert expected.n_missing.tolist() == [0, 0, 1, 0]
+    for pair in (
+        (values, given),
+        (values.reset_index(), given.reset_index()),
+        (values, tmp_path / "given.csv"),
+    ):
+        found = sources.read(*pair, missing=missing)
+        assert_array_equal(found.values, expected.values)
+        assert_array_equal(found.uncertainties, expected.uncertainties)
+        assert_array_equal(found.dates, expected.dates)
+    with pytest.raises(InputError, match="header is for files, and a frame was given"):
+        sources.read(values, given, header="no")
+    with pytest.raises(TypeError, match="The reader of tables has no 'mising'; known are columns"):
+        sources.read(values, given, mising=missing)
+
+
+@pytest.mark.parametrize("given", [0.1, None, np.ones((30, 2))])
+def test_uncertainties_that_are_no_table_are_refused_in_a_sentence(given):
+    values = pd.DataFrame(np.random.default_rng(0).random((30, 2)), columns=["a", "b"])
+    with pytest.raises(InputError, match=r"^uncertainties must be a path or a frame .*\.$"):
+        sources.read(values, given)

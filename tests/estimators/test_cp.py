@@ -796,3 +796,9 @@ def test_damping_is_part_of_what_the_sweep_minimises(radius):
         gain.append(before - trial.set_params(damping=50.0).surrogate())
     assert gain[0] >= 0
     assert gain[0] > gain[1]  # without it the sweep minimises something else
+
+
+@pytest.mark.parametrize("name", ["mask", "sample_weight", "n_components"])
+def test_keywords_that_are_no_parameters_are_refused_by_the_function(name):
+    with pytest.raises(TypeError, match=rf"^online_parafac has no '{name}'; known are damping, .*"):
+        online_parafac(np.ones((4, 3, 2)), 2, **{name: np.ones((4, 3, 2))})

@@ -505,7 +505,7 @@ def test_years_that_were_read_as_floats_are_an_index():
             lambda t: t.replace(t.iloc[4, 1], np.inf),
             "must be finite.* row 4, column 1 .counted from 0. is not",
         ),
-        (lambda t: t - 5, "must not be negative, got -.* in row 0, column 0"),
+        (lambda t: t - 5, r"must not be negative, got -.* in row 0, column .a., counted from 0"),
         (
             lambda t: t["a"],
             r"must be of shape \(n_times, n_series\).* got \(90,\); "

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.exceptions import InputError
 from atomstream.io.dates import DateError, dates_of_texts
@@ -226,3 +226,27 @@ def test_a_bad_line_of_series_is_a_row_of_missing_entries_and_a_total_is_none(tm
     table = read_series(tmp_path / "x.csv", on_bad_line="skip")
     assert_array_equal(table.values, [[1], [np.nan], [3], [4]])
     assert table.labels[-1] == np.datetime64("2022-01-04")
+
+
+@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize("kind", ["dates", "texts", "slashes"])
+def test_all_formats_find_the_column_of_times(tmp_path, kind, place):
+    pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra io")
+    days = pd.date_range("2020-01-01", periods=40)
+    slashes = [f"{day.day}/{day.month}/{day.year}" for day in days]
+    times = {"dates": days, "texts": days.astype(str), "slashes": slashes}[kind]
+    frame = pd.DataFrame(np.random.default_rng(0).random((40, 2)), columns=["x", "y"])
+    frame.insert(place, "date", times)
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    frame.to_parquet(tmp_path / "x.parquet")
+    frame.to_feather(tmp_path / "x.feather")
+    frame.to_json(tmp_path / "x.jsonl", orient="records", lines=True, date_format="iso")
+    for source in (frame, *map(tmp_path.joinpath, ("x.csv", "x.parquet", "x.feather", "x.jsonl"))):
+        table = read_series(source)
+        assert (table.time, table.names) == ("date", ["x", "y"])
+        assert (table.labels == days.to_numpy()).all()
+        assert_allclose(table.values, frame[["x", "y"]])
+    plain = frame.set_index("date").rename_axis(None) if kind == "dates" else None
+    if plain is not None:
+        plain.to_parquet(tmp_path / "plain.parquet")
+        assert read_series(tmp_path / "plain.parquet").time == read_series(plain).time == "time"

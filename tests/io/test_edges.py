@@ -142,13 +142,14 @@ def attributed():
     return graph
 
 
-@pytest.mark.parametrize("form", ["graph", "gml", "graphml", "edgelist", "frame", "csv"])
+@pytest.mark.parametrize("form", ["graph", "gml", "graphml", "gexf", "edgelist", "frame", "csv"])
 def test_another_weight_is_named_in_a_warning_and_can_be_asked_for(tmp_path, form):
     graph, path = attributed(), tmp_path / f"edges.{form}"
     frame = nx.to_pandas_edgelist(graph).fillna({"calls": 1})
     {
         "gml": lambda: nx.write_gml(graph, path),
         "graphml": lambda: nx.write_graphml(graph, path),
+        "gexf": lambda: nx.write_gexf(graph, path),
         "edgelist": lambda: nx.write_edgelist(graph, path),
         "csv": lambda: frame.to_csv(path, index=False),
     }.get(form, int)()
@@ -212,3 +213,55 @@ def test_an_archive_and_its_text_are_one_network(tmp_path):
     network = Network.of(tmp_path / "edges.txt.gz")
     assert weights(network) == wanted(PLAIN)
     assert np.array_equal(network.out.toarray(), network.into.toarray())
+
+
+# -- formats of other tools
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("ending", ["gexf", "gexf.gz", "net", "pajek", "graphml", "gml"])
+def test_graphs_of_other_tools_keep_edges_weights_and_directions(tmp_path, ending, directed):
+    graph = (nx.DiGraph if directed else nx.Graph)()
+    graph.add_weighted_edges_from(PLAIN)
+    path = tmp_path / f"graph.{ending}"
+    kind = {"net": "pajek"}.get(ending, ending.removesuffix(".gz"))
+    getattr(nx, f"write_{kind}")(graph, path)
+    network = Network.of(path)
+    assert network.directed == directed
+    assert weights(network) == wanted(PLAIN)
+
+
+GEPHI = "Source,Target,Type,Id,Label,Weight\n"
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_the_column_type_of_gephi_says_whether_edges_are_directed(tmp_path, caplog, as_frame):
+    def network(*kinds, **how):
+        lines = [f"{tail},{head},{kind},{i},,2\n" for i, (tail, head, kind) in enumerate(kinds)]
+        path = written(tmp_path / "edges.csv", GEPHI + "".join(lines))
+        return Network.of(pd.read_csv(path) if as_frame else path, **how)
+
+    kinds = [("a", "b", "Directed"), ("b", "a", "Directed"), ("b", "c", "Directed")]
+    with caplog.at_level("INFO", "atomstream.io.source"):
+        found = network(*kinds)
+    assert found.directed
+    assert found.n_edges == 3
+    assert "taken as directed, as the column 'Type' says" in caplog.text
+    assert not network(*kinds, directed=False).directed
+    assert not network(("a", "b", "Undirected"), ("b", "c", "Undirected")).directed
+    assert not network(("a", "b", "friend"), ("b", "c", "friend")).directed
+    with pytest.raises(ValueError, match=r"'Type' of .* has directed and undirected edges"):
+        network(("a", "b", "Directed"), ("b", "c", "Undirected"))
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+@pytest.mark.parametrize("head", ["", "SRC DST UNIXTS\n"])
+def test_times_are_not_taken_for_weights(tmp_path, head, unit):
+    lines = "".join(f"{i} {i % 3} {unit * (1_082_040_961 + 7 * i)}\n" for i in range(3, 9))
+    path = written(tmp_path / "messages.txt", head + lines)
+    with pytest.warns(NetworkWarning, match=r"third column of .* Unix seconds, such as 1082040982"):
+        assert Network.of(path).out.max() == 1
+    path = written(tmp_path / "named.txt", "source target weight\n" + lines)
+    assert Network.of(path).out.max() > 1e9
+    other = "".join(f"{i} {i % 3} {10 ** (i + 3)}\n" for i in range(3, 9))
+    assert Network.of(written(tmp_path / "flows.txt", other)).out.max() == 1e11

@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
 
 
 def test_all_options_are_listed_here():
-    assert {*OPTIONS} == {each.name for each in fields(TableOptions)}
+    assert {*OPTIONS, "where_used"} == {each.name for each in fields(TableOptions)}
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -143,7 +143,8 @@ def test_guesses_are_told_on_standard_error_in_json_in_the_log_and_to_python(
     assert [e["inputs"] for e in events if e["event"] == "guesses"] == [found]
     with caplog.at_level(logging.INFO, "atomstream.io.source"):
         source = open_inputs([str(path)])[0]
-    assert [record.getMessage() for record in caplog.records] == [f"{path}: {whole}"]
+    told = [each.getMessage() for each in caplog.records if each.name == "atomstream.io.source"]
+    assert told == [f"{path}: {whole}"]
     assert source.guesses["header"][0] == "yes"
 
 

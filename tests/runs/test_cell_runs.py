@@ -111,3 +111,35 @@ def test_rows_are_the_same_from_any_cell_on(folder):
         assert_allclose(sp.vstack([block.X for block in blocks]).toarray(), whole[start:])
         assert blocks[0].ids[0] == start
         assert blocks[0].labels[0][0] == f"cell{start}"
+
+
+def test_a_key_chooses_a_layer_in_every_verb_and_other_features_are_told(folder, capsys):
+    data = anndata.AnnData(sp.csr_matrix(np.log1p(COUNTS).astype(np.float32)))
+    data.var_names = [f"gene{i}" for i in range(40)]
+    data.layers["counts"] = sp.csr_matrix(COUNTS.astype(np.float32))
+    data.var["feature_types"] = ["Gene Expression"] * 35 + ["Antibody Capture"] * 5
+    data.write_h5ad(folder / "logged.h5ad")
+    counts = anndata.AnnData(data.layers["counts"][:, :35])
+    counts.var_names = data.var_names[:35]
+    counts.write_h5ad(folder / "counts.h5ad")
+    key = ("--key", "layers/counts")
+    for verb, more in (
+        ("learn", ("--atoms", 2)),
+        ("consensus", ("--atoms", "2", "--replicates", 3)),
+    ):
+        for name, given in (("logged", key), ("counts", ())):
+            capsys.readouterr()
+            words = (folder / f"{name}.h5ad", *more, "--epochs", 2, *given)
+            run(verb, *words, "--out", folder / f"{verb}-{name}")
+            told = "5 features that are no genes left out (Antibody Capture)"
+            assert (told in capsys.readouterr().err) == (name == "logged")
+        models = [open_record(folder / f"{verb}-{name}").model for name in ("logged", "counts")]
+        assert_allclose(models[0].components_, models[1].components_, rtol=1e-6)
+        run("encode", folder / f"{verb}-logged", folder / "logged.h5ad", "--out", folder / "c.csv")
+        run("encode", folder / f"{verb}-counts", folder / "counts.h5ad", "--out", folder / "d.csv")
+        codes = [pd.read_csv(folder / f"{name}.csv", index_col="cell") for name in "cd"]
+        assert_allclose(codes[0], codes[1], rtol=1e-4, atol=1e-6)
+        wrong = (folder / "logged.h5ad", *more, "--key", "raw", "--out", folder / "wrong")
+        assert "no array called 'raw'; it has X, layers/counts." in refused(capsys, verb, *wrong)
+    run("learn", folder / "logged.h5ad", "--atoms", 2, "--epochs", 1, "--out", folder / "warned")
+    assert "--key layers/counts" in capsys.readouterr().err

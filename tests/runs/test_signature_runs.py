@@ -38,6 +38,19 @@ def folder(tmp_path_factory):
     return folder
 
 
+def test_samples_without_mutations_are_skipped_where_asked(folder, capsys):
+    values = COUNTS.values[:20].copy()
+    values[3] = 0
+    path = folder / "empty.txt"
+    signatures.ChannelTable(values, COUNTS.names[:20], CHANNELS).write(path)
+    words = ("signatures", path, "--signatures", "2", "--replicates", 3, "--out")
+    assert "'S3' of" in refused(capsys, *words, folder / "refused")
+    run(*words, folder / "skipped", "--on-bad-line", "skip", "--json")
+    assert json.loads(capsys.readouterr().out)["skipped"] == 1
+    names = [row[0] for row in table(folder / "skipped/samples.csv")[1:]]
+    assert names == [name for name in COUNTS.names[:20] if name != "S3"]
+
+
 def table(path, delimiter=","):
     with path.open() as file:
         return list(csv.reader(file, delimiter=delimiter))

@@ -2,7 +2,8 @@
 
 import numbers
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,6 +32,26 @@ def check_count(name: str, value: Any, least: int = 1, most: int | None = None) 
         limits = f"from {least} to {most or MAX_COUNT}" if most or far else f"of at least {least}"
         raise ValueError(f"{name} must be a whole number {limits}, got {value!r:.80}.")
     return int(value)
+
+
+def check_keywords(name: str, given: Iterable[str], known: Any) -> None:
+    """Refuse keywords that a function does not hand on.
+
+    Parameters
+    ----------
+    name : str
+        Of the function.
+    given : iterable of str
+    known : iterable of str, or dataclass
+        The keywords, or what has them as fields.
+
+    Raises
+    ------
+    TypeError
+    """
+    names = [each.name for each in fields(known)] if is_dataclass(known) else list(known)
+    if unknown := [keyword for keyword in given if keyword not in names]:
+        raise TypeError(f"{name} has no {unknown[0]!r:.40}; known are {', '.join(names)}.")
 
 
 def generator(random_state: RandomSource) -> np.random.Generator:

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -81,9 +82,9 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         X = _filled(X)
     if hasattr(X, "to_batches") or hasattr(X, "to_struct_array"):
         return _checked_arrow(X, name)
-    if not hasattr(X, "shape"):
+    if isinstance(X, Mapping) or not (hasattr(X, "__array__") or hasattr(X, "columns")):
         _refuse_unopened(X, name)
-        X = _array(X, name)
+        X = X if hasattr(X, "shape") else _array(X, name)
     if hasattr(X, "columns"):
         for column, dtype in zip(X.columns, X.dtypes, strict=True):
             _check_kind(dtype, f"Column {column!r} of {name}")
@@ -123,7 +124,7 @@ def checked_array(X: Any, name: str = "X", dtype: Any = None) -> NDArray:
     if type(X) is not np.ndarray:
         # What is read late, or put together of columns, shows its masks and objects now; dask
         # loses masks on the way to an array, and keeps them when it computes.
-        X = np.asanyarray(X.compute() if hasattr(X, "compute") else X)
+        X = _read(X.compute() if hasattr(X, "compute") else X, name)
         X = checked_numbers(X, name)
     return np.asarray(X, dtype)
 
@@ -147,7 +148,7 @@ def complete_array(values: Any, name: str, dtype: Any = None) -> NDArray:
     ValueError
         Where an entry is masked, NaN, NaT, None or NA.
     """
-    array = np.asarray(without_mask(values))
+    array = np.asarray(_read(without_mask(values), name))
     missing = array != array if array.dtype.kind in "fM" else _missing_objects(array)
     if np.any(missing):
         place = ", ".join(map(str, np.argwhere(missing)[0]))
@@ -157,6 +158,7 @@ def complete_array(values: Any, name: str, dtype: Any = None) -> NDArray:
 
 def without_mask(values: Any) -> Any:
     """Return names or labels as they are, or as a list with None for what is masked."""
+    _refuse_foreign(values, "What was given")
     # Of pyarrow, whose own scalars equal no others.
     if hasattr(values, "to_pylist") and not hasattr(values, "columns"):
         return values.to_pylist()
@@ -179,12 +181,37 @@ def _refuse_unopened(X: Any, name: str) -> None:
             f"{name} is a lazy frame; give {name}.collect(), or where that does not fit into "
             f"memory fit_stream({name}.collect_batches())."
         )
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) or hasattr(X, "keys"):
         keys = ", ".join(map(repr, X))
         raise TypeError(
             f"{name} is a {type(X).__name__} that holds {keys:.80}; give one of them, or name it "
             "with column= in fit_stream."
         )
+    _refuse_foreign(X, name)
+
+
+def _refuse_foreign(X: Any, name: str) -> None:
+    """Refuse an object of another library that holds arrays and is none, saying what to give."""
+    kind, library = type(X).__name__, type(X).__module__.partition(".")[0]
+    if library == "builtins" or hasattr(X, "__array__"):
+        return
+    # Fields say what to give of the objects of their libraries; none is named here.
+    place = import_module("atomstream.domains").INSTEAD.get(library)
+    if place is not None:
+        module, function = place.split(":")
+        instead = getattr(import_module(module), function)(X)
+        raise TypeError(f"{name} is of the type {kind}, needed is an array; {instead}.")
+    if hasattr(X, "shape") and not hasattr(X, "dtype"):
+        raise TypeError(f"{name} is of the type {kind}, which NumPy does not read as an array.")
+
+
+def _read(X: Any, name: str) -> NDArray:
+    """Return what NumPy makes of an object that says that it is an array."""
+    try:
+        return np.asanyarray(X)
+    except (RuntimeError, TypeError) as error:  # such as of tensors of PyTorch
+        kind = type(X).__name__
+        raise TypeError(f"{name} is a {kind} that is not read as an array: {error}") from None
 
 
 def _checked_arrow(X: Any, name: str) -> Any:
@@ -204,7 +231,7 @@ def _missing_objects(X: NDArray) -> NDArray:
     """Return which entries are missing, of the shape of an array of objects; of others none."""
     if X.dtype.kind != "O":
         return np.zeros(X.shape, bool)
-    return np.asarray(np.frompyfunc(is_missing, 1, 1)(X)).astype(bool)
+    return np.asarray(np.frompyfunc(is_missing, 1, 1)(X), bool)
 
 
 def _filled(X: Any) -> Any:
@@ -265,6 +292,8 @@ def _holds_masks(X: Any) -> bool:
 
 
 def _floats(X: NDArray, name: str) -> NDArray:
+    if not X.ndim and is_missing(X.item()):
+        raise TypeError(f"{name} must hold real numbers, got {X.item()!r}.")
     try:
         return np.where(_missing_objects(X), np.nan, X).astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Protocol, overload
 
 import numpy as np
 
-from atomstream.base import NamedColumns, check_count, counted
+from atomstream.base import NamedColumns, check_count, check_keywords, counted
 from atomstream.exceptions import ChangedShardError, DataWarning, InputError
 from atomstream.io import Pictures, Place, Storage, Window, digest, found, place_of, version_of
 from atomstream.io.input_options import InputOptions
-from atomstream.io.inputs import ENDINGS, check_axes, reader_of, rows_of
+from atomstream.io.inputs import ENDINGS, OF_ROWS, check_axes, check_used, reader_of, rows_of
 from atomstream.io.source import Source, reading
 
 LINES = (".csv", ".tsv", ".jsonl")
@@ -227,10 +227,8 @@ def shards(
     rows = check_count("rows", rows)
     names = [inputs] if isinstance(inputs, str) else list(inputs)
     storage = tuple(sorted((storage_options or {}).items()))
-    try:
-        chosen = InputOptions(**options)
-    except TypeError:
-        raise TypeError(f"shards takes the options of InputOptions, got {[*options]}.") from None
+    check_keywords("shards", options, InputOptions)
+    chosen = InputOptions(**options)
     images: list[str] = []
     made: list[FileShard] = []
     columns: list[str] | None = None
@@ -247,6 +245,8 @@ def shards(
             if source.names not in (None, columns):
                 make = replace(make, columns=tuple(columns or ()))
             made.extend(_cut(make, source, rows))
+    for image in images[:1]:
+        check_used(chosen, OF_ROWS | Pictures.uses, image)
     made.extend(_cut_images(images, rows, storage, chosen))
     listed = Shards(made)
     sentence = check_axes([made[0]._opened()[0]], chosen.sample_axes, listed.n_rows)

@@ -156,7 +156,8 @@ def blocks(X: Any) -> Iterator[Any]:
 
 def is_stored(X: Any) -> bool:
     """Return whether data are an array in chunks that are read when they are asked for."""
-    return hasattr(X, "chunks") and not is_labelled(X) and len(X.shape) > 1 and X.shape[0] > 0
+    shape: tuple[int, ...] = getattr(X, "shape", ())  # which a dataset of xarray lacks
+    return hasattr(X, "chunks") and not is_labelled(X) and len(shape) > 1 and shape[0] > 0
 
 
 def _framed(X: Any, values: NDArray, columns: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
-from atomstream.base import ArrayLike, Matrix, checked_numbers, dense, fixed_atoms, or_wider
+from atomstream.base import ArrayLike, Matrix, checked_matrix, dense, fixed_atoms, or_wider
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._columns import in_columns, is_array
 from atomstream.estimators._given import EntryWeights, checked_weights, relative_weights
@@ -198,7 +198,7 @@ def check_start(components: object, shape: tuple[int, int] | None = None) -> NDA
 def check_matrix(components: object) -> NDArray:
     """Return given atoms or loadings as a finite float array with two axes."""
     return check_array(
-        checked_numbers(components, "components"),
+        checked_matrix(components, "components"),
         dtype=[np.float64, np.float32],
         input_name="components",
     )

@@ -12,7 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import Samples, check_count, checked_array, checked_numbers, generator, threads
+from atomstream.base import (
+    Samples,
+    check_count,
+    check_keywords,
+    checked_array,
+    checked_numbers,
+    generator,
+    threads,
+)
 from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators._validation import check_X
@@ -25,6 +33,7 @@ EXACT = Accuracy(gap=1e-9)
 MAX_STORED_SHARE = 0.125
 MIN_GAIN = 1e-5  # of the objective: a sweep that gains less is the last one
 MAX_SWEEPS = 500  # sweeps
+OF_RANK = ("n_components", "batch_size")  # what follows from other parameters
 N_PASSES = 10  # before the sweeps, by default
 
 
@@ -301,7 +310,8 @@ def online_parafac(
     >>> [factor.shape for factor in factors], bool(cp.relative_error < 0.01)
     ([(30, 2), (8, 2), (9, 2)], True)
     """
-    shape = tuple(getattr(X, "shape", np.shape(X)))
+    X = X if hasattr(X, "shape") else checked_numbers(X)
+    shape = tuple(X.shape)
     if len(shape) < 2 or 0 in shape:
         raise ValueError(f"X must have at least two axes and no empty one, got shape {shape}.")
     check_count("sample_mode", sample_mode, -len(shape), len(shape) - 1)
@@ -313,6 +323,8 @@ def online_parafac(
         check_count("n_polish", n_polish, 0)
     if "batch_size" in params:
         raise ValueError("batch_size follows from fraction here; leave it out.")
+    known = [name for name in OnlineCPDictionary.PARAMETERS if name not in OF_RANK]
+    check_keywords("online_parafac", params, known)
     mode, rng = sample_mode % len(shape), generator(params.pop("random_state", None))
     slices = Slices(X, mode, max(1, round(fraction * shape[mode])))
     n_sweeps: Any = n_polish

@@ -38,6 +38,7 @@ from .input_options import TableOptions as TableOptions
 from .inputs import STANDARD_INPUT as STANDARD_INPUT
 from .inputs import axes_of as axes_of
 from .inputs import check_axes as check_axes
+from .inputs import check_used as check_used
 from .inputs import images_in, open_inputs, register_reader
 from .inputs import reader_of as reader_of
 from .outputs import Labels as Labels

@@ -4,7 +4,7 @@ import io
 import math
 import weakref
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -68,10 +68,18 @@ class Sliced(_Array):
         What is read.
     axes : sequence of int, optional
         The axes of the samples of a dense array, if not the first one.
+    uses : set of str, default=frozenset()
     """
 
-    def __init__(self, array: Any, path: Any, files: list[Path], axes: Axes = None) -> None:
-        shape, self.takes_axes = tuple(array.shape), not sp.issparse(array)
+    def __init__(
+        self,
+        array: Any,
+        path: Any,
+        files: list[Path],
+        axes: Axes = None,
+        uses: Set[str] = frozenset(),
+    ) -> None:
+        shape, self.takes_axes, self.uses = tuple(array.shape), not sp.issparse(array), uses
         if axes is not None and self.takes_axes:
             array = _as_rows(array, axes, str(path))
             shape = (len(array), *array.feature_shape)
@@ -216,10 +224,11 @@ def zarr_array(path: Path, options: InputOptions) -> source.Source:
     """Open a Zarr array, or the only array (or the one that is named) of a Zarr group."""
     storage = dict(getattr(path, "storage", ())) or None
     node = library("zarr", "Zarr stores").open(str(path), mode="r", storage_options=storage)
-    array = node if hasattr(node, "dtype") else node[chosen(path, dict(node.arrays()), options.key)]
+    uses = set() if hasattr(node, "dtype") else {"key"}
+    array = node[chosen(path, dict(node.arrays()), options.key)] if uses else node
     source.need(2 * math.prod(array.chunks) * array.dtype.itemsize, f"A chunk of {path}")
     files = source.files_of(path) if isinstance(path, Path) else [path]
-    return Sliced(array, path, files, options.sample_axes)
+    return Sliced(array, path, files, options.sample_axes, uses)
 
 
 def npz(path: Path, options: InputOptions) -> source.Source:
@@ -232,7 +241,8 @@ def npz(path: Path, options: InputOptions) -> source.Source:
         return _sparse(path, found)
     tables = {name: member for name, member in found.items() if member.is_table}
     member = tables[chosen(path, tables, options.key, options.n_axes)]
-    return Sliced(member if axes is None else member.whole, member.name, [path], axes)
+    array = member if axes is None else member.whole
+    return Sliced(array, member.name, [path], axes, {"key"})
 
 
 def members(path: Path) -> dict[str, _Stored]:
@@ -256,18 +266,19 @@ def members(path: Path) -> dict[str, _Stored]:
 def chosen(path: Path, arrays: dict[str, Any], key: str | None, n_axes: int = 0) -> str:
     """Return the name of an array: the key, or the only one with so many axes or more."""
     names = sorted(arrays)
-    if key is not None and key not in names:
-        raise InputError(
-            f"{path} has no array called {key!r}; it has {', '.join(names) or 'none'}."
-        )
+    if key is not None:
+        if key not in names:
+            there = ", ".join(names) or "none"
+            raise InputError(f"{path} has no array called {key!r:.80}; it has {there}.")
+        return key
     large = [name for name in names if len(arrays[name].shape) >= n_axes]
-    if key is None and len(large) != 1:
+    if len(large) != 1:
         kind = " of three axes or more" if n_axes == 3 else ""
         raise InputError(
             f"{path} has {len(large)} arrays{kind} ({', '.join(large or names)}); choose one with "
             "--key."
         )
-    return key or large[0]
+    return large[0]
 
 
 def _sparse(path: Path, members: dict[str, _Stored]) -> source.Source:

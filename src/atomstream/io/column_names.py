@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from atomstream.base import counted
 from atomstream.exceptions import InputError
@@ -10,6 +11,12 @@ from atomstream.io.number_format import NumberFormat
 
 NUMERIC = "numeric"  # in place of the names of columns: those that hold numbers
 MAX_NAMES = 5  # columns that a message lists
+ROWS_JUDGED = 20  # first ones, of which texts are looked at
+
+
+def as_texts(row: Iterable[Any]) -> list[str]:
+    """Return the entries of a row as texts, "" where one is missing."""
+    return ["" if entry is None else str(entry) for entry in row]
 
 
 def chosen(

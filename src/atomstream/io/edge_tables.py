@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from atomstream.exceptions import InputError, NetworkWarning
-from atomstream.io.input_options import AUTO, YES, TableOptions, is_among, lines_left_out
+from atomstream.io.input_options import AUTO, OF_TEXT, YES, TableOptions, is_among, lines_left_out
 from atomstream.io.number_format import DECIMAL_COMMA, NOTHING, PLAIN, SAY_COMMA, NumberFormat
 from atomstream.io.texts import text_lines
 
@@ -19,7 +21,9 @@ Edges = tuple[Sequence[Any], Sequence[Any], Sequence[float | None]]  # tails, he
 
 # Names of the columns of nodes, in small or large letters.
 ENDS = (("source", "target"), ("tail", "head"), ("from", "to"), ("node1", "node2"))
+EDGE_READING = (*OF_TEXT, "decimal", "thousands", "where_used")
 WEIGHT = "weight"
+UNIX_SECONDS = (631_152_000, 4_102_444_800)  # of 1990 and 2100
 NO_NODE = (None, "")
 AS_USUAL = TableOptions()
 OF_NEIGHBOURS = (
@@ -101,6 +105,16 @@ class EdgeTable(NamedTuple):
                     f"{self.place(row)}: the weight {field!r:.40} is not a finite number of at "
                     f"least 0{f'; for decimal commas {SAY_COMMA}' if comma else ''}."
                 )
+        name = self.names[weight]
+        if options.weight == WEIGHT != name.lower() and _are_times(weights):
+            warnings.warn(
+                f"The third column of {self.name} holds times in Unix seconds, such as "
+                f"{self.columns[weight][0]}, so each edge counts as 1; if these are weights, call "
+                "the column weight.",
+                NetworkWarning,
+                stacklevel=2,
+            )
+            weights = [1.0] * len(tails)
         return tails, heads, weights
 
     def _chosen(self, options: EdgeOptions) -> tuple[int, int, int | None]:
@@ -125,6 +139,14 @@ class EdgeTable(NamedTuple):
         known = {names[i]: bool(self.columns[i]) and found for i, found in numbers.items()}
         _other_weight(options, known, self.name)
         return tail, head, None
+
+
+def _are_times(weights: Sequence[float | None]) -> bool:
+    """Return whether all numbers are times of our days in seconds or milliseconds since 1970."""
+    seconds = np.array(weights, dtype=np.float64)
+    low, high = UNIX_SECONDS
+    ranges = (((seconds >= unit * low) & (seconds <= unit * high)).all() for unit in (1, 1000))
+    return len(seconds) > 0 and any(ranges)
 
 
 def weight_attribute(

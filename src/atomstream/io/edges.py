@@ -14,7 +14,8 @@ from atomstream.base import (
     library,
 )
 from atomstream.exceptions import InputError
-from atomstream.io import edge_tables, reading
+from atomstream.io import edge_tables, log_guesses, reading
+from atomstream.io.inputs import check_used
 
 # Graphs in files that are no edges, by their endings.
 REFUSED = {
@@ -22,6 +23,14 @@ REFUSED = {
     ".g6": "a graph in the format graph6",
     ".s6": "a graph in the format sparse6",
     ".json": "a graph in JSON",
+}
+MATRICES = (".npz", ".mtx")
+GRAPHS = {  # and what reads them in networkx
+    ".gml": "read_gml",
+    ".graphml": "read_graphml",
+    ".gexf": "read_gexf",
+    ".net": "read_pajek",
+    ".pajek": "read_pajek",
 }
 INSTEAD = "read it with networkx, and write it with networkx.write_graphml or write_edgelist"
 
@@ -35,7 +44,8 @@ class Entries(NamedTuple):
     labels : sequence
     directed : bool or None
         What the data say of themselves: None for matrices, where symmetry decides. Edges of files
-        and frames are entered once, as they are listed, and count as undirected.
+        and frames are entered once, as they are listed, and count as undirected unless a column
+        Type says "Directed" of each.
     attributes : mapping of label to dict
         Attributes of the nodes that have any.
     """
@@ -60,6 +70,9 @@ def entries_of(data: Any, options: edge_tables.EdgeOptions | None = None) -> Ent
         For data that are not a network; the message says what is needed.
     """
     options = options or edge_tables.EdgeOptions()
+    if not isinstance(data, str | Path):
+        uses = {"decimal", "thousands"} if hasattr(data, "columns") else set()
+        check_used(options.table, uses, "what was given")
     if isinstance(data, str | Path):
         return _from_file(Path(data), options)
     if hasattr(data, "adjacency") and hasattr(data, "nodes"):
@@ -87,16 +100,18 @@ def _from_file(path: Path, options: edge_tables.EdgeOptions) -> Entries:
     with reading(str(path)):
         if (found := next((end for end in REFUSED if name.endswith(end)), None)) is not None:
             raise InputError(f"{path} is {REFUSED[found]}; {INSTEAD}.")
-        if name.endswith((".npz", ".mtx")):
+        if name.endswith((*MATRICES, *GRAPHS)):
+            check_used(options.table, frozenset(), str(path))
+        if name.endswith(MATRICES):
             edge_tables.check_no_weight(options, str(path))
             from atomstream.io import read_matrix_market  # here: few networks are matrices
 
             matrix = sp.load_npz(path) if name.endswith(".npz") else read_matrix_market(path)
             return Entries(matrix, range(matrix.shape[0]), None)
-        if name.endswith((".gml", ".graphml")):
-            nx = library("networkx", "Graphs")
-            read = nx.read_gml if name.endswith(".gml") else nx.read_graphml
-            return _from_graph(read(path), options, str(path))
+        read = next((read for ending, read in GRAPHS.items() if name.endswith(ending)), None)
+        if read is not None:
+            graph = getattr(library("networkx", "Graphs"), read)(path)
+            return _from_graph(graph, options, str(path))
         return _from_table(edge_tables.read_edge_list(path, options), options)
 
 
@@ -135,4 +150,24 @@ def _from_table(table: edge_tables.EdgeTable, options: edge_tables.EdgeOptions) 
     rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     shape = len(places), len(places)
     values = np.array(weights, dtype=np.float64)
-    return Entries(sp.csr_array((values, (rows, columns)), shape), list(places), False)
+    return Entries(
+        sp.csr_array((values, (rows, columns)), shape), list(places), _is_directed(table)
+    )
+
+
+def _is_directed(table: edge_tables.EdgeTable) -> bool:
+    """Return whether a column Type, as Gephi writes it, says that the edges are directed."""
+    place = next((i for i, name in enumerate(table.names) if name.lower() == "type"), None)
+    if place is None or edge_tables.ends_of(table.names) is None:
+        return False
+    name, kinds = table.names[place], {str(it).strip().lower() for it in table.columns[place]}
+    if kinds == {"directed", "undirected"}:
+        raise InputError(
+            f"The column {name!r} of {table.name} has directed and undirected edges; list each "
+            "undirected edge in both directions, as directed ones."
+        )
+    if kinds != {"directed"}:
+        return False
+    why = f"edges taken as directed, as the column {name!r} says"
+    log_guesses(table.name, {"directed": (True, why)})
+    return True

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.exceptions import InputError
-from atomstream.io.column_names import refuse_texts
+from atomstream.io.column_names import ROWS_JUDGED, as_texts, refuse_texts
 from atomstream.io.number_format import NumberFormat
-
-ROWS_JUDGED = 20  # first ones, of which texts are looked at
 
 
 @dataclass(frozen=True)
@@ -42,9 +40,7 @@ class FrameColumns:
     def first_rows(self) -> list[list[str]]:
         """Return the first rows as texts; a number is none of a date."""
         few = FrameColumns(self.frame.iloc[:ROWS_JUDGED], self.names, None)
-        columns = [
-            ["" if it is None else str(it) for it in few.column(i)] for i in range(len(self.names))
-        ]
+        columns = [as_texts(few.column(place)) for place in range(len(self.names))]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def texts(self, form: NumberFormat) -> dict[int, str]:

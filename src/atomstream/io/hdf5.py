@@ -37,7 +37,7 @@ def hdf5(path: Path, options: InputOptions) -> Source:
         raise InputError(f"{array.name!r} of {path} lies in other files; give these.")
     chunk = math.prod(array.chunks or ()) * array.dtype.itemsize
     need(2 * chunk, f"A chunk of {path}")
-    return Sliced(array, path, [path], options.sample_axes)
+    return Sliced(array, path, [path], options.sample_axes, {"key"})
 
 
 def opened(path: Path, *, contents: bool = False) -> Any:

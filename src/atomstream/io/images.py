@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import library
 from atomstream.exceptions import InputError
-from atomstream.io.input_options import InputOptions
+from atomstream.io.input_options import OF_IMAGES, InputOptions
 from atomstream.io.outputs import ALPHA_FORMATS, DEEP_FORMATS, PLAIN, PixelFormat, image_format
 from atomstream.io.source import Block, Source, need, reading
 from atomstream.streams import patch_view, take
@@ -51,6 +51,7 @@ class Pictures(Source):
     """
 
     unit = "patch"
+    uses = frozenset(OF_IMAGES)
 
     def __init__(self, paths: list[Path], options: InputOptions) -> None:
         size, grey = options.patch, options.grey

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from atomstream.exceptions import InputError
 
@@ -23,6 +23,7 @@ Find = Callable[[Sequence[str]], list[int]]  # the places of columns by their na
 # What concerns lines of text, and no other kind of table.
 BELOW_LIMIT = ("half", "zero", "limit", "missing")  # what a field such as <0.01 stands for
 OF_TEXT = ("header", "delimiter", "comment", "skip_lines", "encoding")
+OF_IMAGES = ("patch", "grey", "per_image", "center")
 OF_SIGNS = (*OF_TEXT, "decimal", "thousands", "missing", "below_limit")
 
 
@@ -40,6 +41,7 @@ class Naming:
         Whether blocks carry them.
     """
 
+    judges: ClassVar[bool] = False  # whether the first rows tell which
     ids: Sequence[str] = ()
     known: Sequence[str] = ()
     kept: bool = False
@@ -98,14 +100,17 @@ class TableOptions:
         as "2-2" or "1-3,61".
     encoding : str, optional
         How bytes stand for letters, such as "cp1252". By default it is guessed.
-    missing : sequence of str, default=()
-        Texts and numbers that stand for a missing entry, such as "-" and "-99", besides empty
+    missing : str, number or sequence of them, default=()
+        Texts and numbers that stand for a missing entry, such as "-" and -99, besides empty
         fields, ``NA`` and their like.
     below_limit : {"half", "zero", "limit", "missing"}, optional
         What a field such as "<0.01" stands for: half of the limit, 0, the limit, or a missing
         entry. Without it such a field is refused.
     on_bad_line : {"raise", "skip"}, default="raise"
         Whether a line that cannot be read is refused, or is a row of missing entries.
+    where_used : set of str, default=frozenset()
+        Names of options that count only where the kind of input uses them; others are refused
+        there.
 
     Raises
     ------
@@ -126,10 +131,14 @@ class TableOptions:
     missing: Sequence[str] = ()
     below_limit: str | None = None
     on_bad_line: str = RAISE
+    where_used: Set[str] = frozenset()
 
     def __post_init__(self) -> None:
         if self.delimiter == r"\t":  # as it is typed on a command line
             object.__setattr__(self, "delimiter", "\t")
+        if self.missing != ():
+            few = [self.missing] if isinstance(self.missing, str | int | float) else self.missing
+            object.__setattr__(self, "missing", tuple(map(str, few)))
         for name, known in (("header", (AUTO, YES, NO)), ("on_bad_line", (RAISE, SKIP))):
             if getattr(self, name) not in known:
                 raise InputError(
@@ -161,7 +170,9 @@ class TableOptions:
         """Return those of some options that differ from their defaults."""
         defaults = {each.name: each.default for each in fields(self)}
         return {
-            name: getattr(self, name) for name in names if getattr(self, name) != defaults[name]
+            name: getattr(self, name)
+            for name in names
+            if name in defaults and getattr(self, name) != defaults[name]
         }
 
 
@@ -174,7 +185,8 @@ class InputOptions(TableOptions):
     Parameters
     ----------
     key : str, optional
-        Name of the array in a ``.npz`` or HDF5 file, or Zarr group.
+        Name of the array in a ``.npz`` or HDF5 file, or Zarr group; of an ``.h5ad`` file "X",
+        "raw/X" or a layer such as "layers/counts".
     patch : int, default=12
         Height and width of the patches of images.
     grey : bool, default=False

@@ -10,7 +10,7 @@ from typing import Any
 from atomstream.base import checked_numbers
 from atomstream.exceptions import InputError
 from atomstream.io.files import expanded
-from atomstream.io.input_options import OF_TEXT, InputOptions, TableOptions
+from atomstream.io.input_options import OF_IMAGES, OF_TEXT, InputOptions, TableOptions
 from atomstream.io.source import Source, existing, reading
 
 Reader = Callable[[Path, InputOptions], Any]  # returns a Source, or an array
@@ -29,8 +29,10 @@ KINDS: dict[str, Reader | str] = {
 }
 ENDINGS = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".pgm", ".ppm"}
 STANDARD_INPUT = "-"
+CHECKED = [each.name for each in fields(TableOptions) if each.name != "where_used"]
+CHECKED += ["key", *OF_IMAGES]
 # Rows that a model refuses are bad lines too, whatever they come from.
-ANYWHERE = ("on_bad_line",)
+OF_ROWS = frozenset({"on_bad_line"})
 OF_COLUMNS = frozenset({"columns", "drop"})  # what every table uses
 CALLED = {"missing": "na"}  # options of TableOptions that have another name on the command line
 
@@ -48,6 +50,7 @@ def register_reader(ending: str, reader: Reader) -> None:
     reader : callable
         Takes a path and `InputOptions` and returns the rows: an array, a memory map or a sparse
         array of shape (n_samples, ...), or a `Source` where they do not fit into memory.
+        Of the options an array takes ``key`` and ``sample_axes``, and a source those in ``uses``.
 
     Raises
     ------
@@ -143,7 +146,7 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
 def _check_together(sources: list[Source], images: list[Path], options: InputOptions) -> None:
     """Check that inputs agree with each other and with the options."""
     for image in images[:1]:
-        check_used(options, frozenset(), str(image))
+        check_used(options, OF_ROWS | {*OF_IMAGES}, str(image))
     others = [*map(str, images), *(source.name for source in sources if not source.has_columns)]
     if options.naming.ids and others:
         raise InputError(f"--id names columns of tables, and {others[0]} is not a table.")
@@ -154,9 +157,9 @@ def _check_together(sources: list[Source], images: list[Path], options: InputOpt
 
 
 def check_used(options: TableOptions, uses: Set[str], name: str) -> None:
-    """Refuse the options of tables that a kind of input does not use."""
-    known = [each.name for each in fields(TableOptions) if each.name not in ANYWHERE]
-    if unused := [option for option in options.given(known) if option not in uses]:
+    """Refuse the options that a kind of input does not use."""
+    known = {*uses, *options.where_used}
+    if unused := [option for option in options.given(CHECKED) if option not in known]:
         raise InputError(refusal(unused[0], name))
 
 
@@ -165,6 +168,15 @@ def refusal(option: str, name: str) -> str:
     if option in ("columns", "drop"):
         verb = "chooses" if option == "columns" else "leaves out"
         return f"--{option} {verb} columns of tables, and {name} is not a table."
+    if option == "key":
+        return f"--key names an array of a file that may hold several, and {name} is not one."
+    if option == "center":
+        return (
+            f"--center subtracts the mean of each patch of an image, and {name} is none; to "
+            "subtract the means of columns take --model dictionary --scale zscore."
+        )
+    if option in OF_IMAGES:
+        return f"--{option.replace('_', '-')} is for images, and {name} is not one."
     flag, texts = CALLED.get(option, option).replace("_", "-"), " of text" * (option in OF_TEXT)
     return f"--{flag} is for tables{texts}, and {name} is not one."
 
@@ -176,7 +188,9 @@ def rows_of(place: Any, reader: Reader, options: InputOptions) -> Source:
         if not isinstance(rows, Source):
             rows = checked_numbers(rows, str(place))
             rows = _loaded("arrays:Sliced")(rows, place, [place], options.sample_axes)
-        check_used(options, rows.uses | OF_COLUMNS if rows.has_columns else rows.uses, str(place))
+            rows.uses = {"key"}  # which is left to the function
+        uses = rows.uses | OF_ROWS | (OF_COLUMNS if rows.has_columns else frozenset())
+        check_used(options, uses, str(place))
         return rows
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from atomstream.base import library
 from atomstream.exceptions import InputError
 from atomstream.io import Block, InputOptions, need, numbered, texts
-from atomstream.io.column_names import chosen
+from atomstream.io.column_names import ROWS_JUDGED, as_texts, chosen
 from atomstream.io.input_options import AUTO, NO
 from atomstream.io.table import BYTES_PER_COLUMN, Table, split_arrow
 
@@ -35,7 +35,8 @@ class ParquetTable(Table):
         numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
         kinds = enumerate(schema.types)
         texts = {i: str(kind) for i, kind in kinds if not any(is_(kind) for is_ in numeric)}
-        self._choose(schema.names, options, texts, index)
+        rows = self._first_rows(schema.names) if options.naming.judges else []
+        self._choose(schema.names, options, texts, index, rows)
         twice = [name for name in (*self.columns, *self.row_names) if schema.names.count(name) > 1]
         if twice:  # columns of such files are read by their names
             raise InputError(
@@ -47,6 +48,14 @@ class ParquetTable(Table):
         need(2 * largest + BYTES_PER_COLUMN * self.n_features, self.name)
         if not self.n_rows:
             raise InputError(f"{path} has no rows.")
+
+    def _first_rows(self, names: list[str]) -> list[list[str]]:
+        """Return the first rows as texts."""
+        if not self.group_rows:
+            return []
+        batch = next(iter(self._records(ROWS_JUDGED, [0], names)))
+        columns = [column.to_pylist() for column in batch.columns]
+        return [as_texts(row) for row in zip(*columns, strict=True)]
 
     def _opened(self, path: Any) -> tuple[Any, list[int], int]:
         """Open the file; return its schema, the rows of its groups and the bytes of the largest."""

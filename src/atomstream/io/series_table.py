@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import counted
+from atomstream.base import check_keywords, counted
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, existing, log_guesses, need, open_inputs, write_table
-from atomstream.io.column_names import chosen
+from atomstream.io.column_names import ROWS_JUDGED, chosen
 from atomstream.io.dates import (
     EXAMPLES,
     DateError,
@@ -29,7 +29,6 @@ from atomstream.io.time_index import regular_grid
 SENTINEL = re.compile(r"-1|-9+(\.9+)?")  # as tables often write what is missing
 BYTES_PER_TIME = 80  # as text
 LIKE_DATE = re.compile(r"\d+(/\d+|([.-]\d+){2})")  # also forms that cannot be read
-ROWS_JUDGED = 20  # first ones, by which a column is taken for times
 ALL_OPTIONS = [each.name for each in fields(InputOptions)]
 TIME_NAMES = {"date", "time", "datetime", "timestamp", "day", "month", "quarter", "week", "period"}
 
@@ -164,6 +163,7 @@ def read_series(
     """
     _check_choice("dates", dates, ORDERS)
     _check_choice("duplicates", duplicates, DUPLICATES)
+    check_keywords("The reader of tables", options, InputOptions)
     how = InputOptions(**options)
     if known:
         chosen_ = replace(how, columns=known, drop=())
@@ -198,6 +198,7 @@ def _read(source: Any, time: str | None, order: str, options: InputOptions) -> S
         need(held + BYTES_PER_TIME * len(times), str(path))
     values = np.concatenate(blocks).astype(np.float64, copy=False)
     name = table.row_names[-1] if table.row_names else "row"
+    name = "time" if name.startswith("__index_level_") else name  # as pandas stores one without
     names = table.columns  # type: ignore[attr-defined]
     guesses = dict(table.guesses)
     if not times:
@@ -322,6 +323,7 @@ def _beside(table: SeriesTable, ahead: SeriesTable) -> SeriesTable:
 class _TimeColumn(Naming):
     """The column of times: the one with this name, or the first one, if it holds dates."""
 
+    judges: ClassVar = True
     time: str | None = None
 
     def places(

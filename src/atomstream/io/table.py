@@ -67,7 +67,11 @@ class Table(Source):
         self._sentinels = options.numbers.sentinels
         self._labels = aside if options.naming.kept else []
         self.names = self.columns = [all_names[i] for i in self._numbers]
-        self.row_names = [all_names[i] for i in self._labels]
+        names = [all_names[i] for i in self._labels]
+        # Several columns without a name are called as pandas calls them.
+        if names.count("") > 1:
+            names = [name or f"level_{place}" for place, name in enumerate(names)]
+        self.row_names = names
         self.n_features = len(self._numbers)
 
     def _with_missing(self, X: NDArray) -> NDArray:

@@ -15,6 +15,7 @@ from atomstream.exceptions import InputError
 from atomstream.io import arrays, check_axes, open_inputs, reader_of, source
 from atomstream.io.column_names import chosen
 from atomstream.io.input_options import InputOptions
+from atomstream.io.inputs import check_used
 
 NETCDF3 = b"CDF"  # how files of NetCDF 3 begin
 NETCDF4 = b"\x89HDF"  # and of NetCDF 4, which are HDF5 files
@@ -109,6 +110,8 @@ def open_tensor(
         raise InputError(f"{path} is a folder, needed is a file.")
     if columns and ending != ".parquet":
         raise InputError(f"--columns chooses columns of Parquet files, {path} is none.")
+    if ending == ".parquet":
+        check_used(InputOptions(key=key), frozenset(), str(path))
     with source.reading(str(path)):
         return KINDS.get(ending or "", _rows)(path, _Wanted(key, axis, columns, known))
 
@@ -138,6 +141,7 @@ def _rows(path: Path, wanted: _Wanted) -> Tensor:
 def _zarr(path: Path, wanted: _Wanted) -> Tensor:
     node = library("zarr", "Zarr stores").open(str(path), mode="r")
     if hasattr(node, "dtype"):
+        check_used(InputOptions(key=wanted.key), frozenset(), str(path))
         return _dense(path, node, wanted)
     members = dict(node.arrays())
     # With names it was written by xarray, whose labels are wanted too.

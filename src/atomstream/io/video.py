@@ -26,6 +26,7 @@ from atomstream.io import (
     open_inputs,
     source,
 )
+from atomstream.io.inputs import check_used
 
 PAGES = (".tif", ".tiff")  # imageio would read these as a whole
 STACKS = (*PAGES, ".gif")  # whose frames Pillow counts
@@ -171,8 +172,10 @@ def open_video(path: str | Path, *, key: str | None = None, grey: bool = False) 
     ending = next((ending for ending in (*ARRAYS, *STACKS, *CODED) if low.endswith(ending)), None)
     with source.reading(str(path)):
         # Before folders, for a Zarr store is one.
+        how = InputOptions(key=key, n_axes=3)
         if ending in ARRAYS:
-            return _array(path, open_inputs([str(path)], InputOptions(key=key, n_axes=3))[0])
+            return _array(path, open_inputs([str(path)], how)[0])
+        check_used(how, frozenset(), str(path))
         if path.is_dir():
             return _folder(path, grey)
         if ending is None:

@@ -188,7 +188,8 @@ def network_of(record: Record, edges: Path | None = None, **options: Any) -> Net
     known = record.settings
     if known is not None:
         # The network is read as the run has read it, but for what was asked for now.
-        options = known.edge_reading() | options
+        own = known.edge_reading()
+        options = own | {"where_used": own.keys() - options.keys()} | options
     if edges is not None:
         return read_network(edges, **options)
     if known is None:

@@ -14,6 +14,7 @@ from atomstream.base import as_known, checked_array, counted, plural, renumbered
 from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import (
+    STANDARD_INPUT,
     Feed,
     Naming,
     Pictures,
@@ -25,6 +26,7 @@ from atomstream.io import (
     open_inputs,
 )
 from atomstream.io.input_options import RAISE, SKIP, InputOptions
+from atomstream.io.inputs import CHECKED, OF_COLUMNS
 from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, drawings, report
@@ -271,19 +273,25 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     # Columns that named rows while learning may be absent from new inputs.
     naming = Naming(ids, known=wanted.naming.ids, kept=True)
     skips = SKIP if record.skips_bad_rows else RAISE
-    wanted = replace(wanted, naming=naming, on_bad_line=skips, **record.reading)
-    # Columns that were chosen while learning are chosen by their names: others may be beside them,
-    # and numbers of columns would choose others.
+    # How the run has read its own inputs need not fit those of another kind.
+    known = frozenset(CHECKED) - record.reading.keys() - OF_COLUMNS
+    more = {"naming": naming, "on_bad_line": skips, "where_used": known}
+    wanted = by_name = replace(wanted, **more, **record.reading)
+    # Columns that were chosen while learning are chosen by their names: numbers may choose others.
     if record.names is not None and (wanted.columns or wanted.drop):
-        wanted = replace(wanted, columns=tuple(record.names), drop=())
-    sources = open_inputs(inputs, wanted)
+        by_name = replace(wanted, columns=tuple(record.names), drop=())
+    try:
+        sources = open_inputs(inputs, by_name)
+    except InputError:
+        # A name that comes twice chooses nothing, where a number may.
+        if by_name is wanted or STANDARD_INPUT in inputs:
+            raise
+        sources = open_inputs(inputs, wanted)
     for source in sources:
         source.take_columns(record.names, f"{record.path} has learned from")
     if isinstance(sources[0], Pictures):
-        raise InputError(
-            "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct RUN "
-            "IMAGE"
-        )
+        sentence = "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct"
+        raise InputError(f"{sentence} RUN IMAGE")
     n_features = record.model.n_features_in_
     if sources[0].n_features != n_features:
         raise InputError(

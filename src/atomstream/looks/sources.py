@@ -42,7 +42,7 @@ class SourcesCoder(FileCoder):
             )
         known, reading = (record.names, notes["species_rules"]), record.settings.reading()
         how = {name: value for name, value in reading.items() if name not in ("columns", "drop")}
-        how |= record.reading
+        how |= {"where_used": how.keys() - record.reading.keys()} | record.reading
         values, errors, dates = sources.read_more(inputs[0], record.uncertainty, *known, **how)
         profiles = np.split(notes["profiles"], 3)[0]
         codes = record.model.from_components(profiles).transform(values, entry_weight=errors**-2.0)

@@ -13,6 +13,7 @@ from atomstream.base import counted
 from atomstream.domains.text.topic_shares import TopicsOverTime
 from atomstream.exceptions import InputError
 from atomstream.io import DocumentFile, DocumentOptions, Labels, open_documents
+from atomstream.io.inputs import CHECKED
 from atomstream.looks import Encoded, Record, Table, report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, Figure, empty, panels, plain, shown
 from atomstream.looks.cards import Picture, Term
@@ -37,7 +38,8 @@ class TextCoder(FileCoder):
         """
         known = record.settings
         wanted = DocumentOptions() if known is None else known.document_options()
-        table = replace(wanted.table, **record.reading)
+        unless = frozenset(CHECKED) - record.reading.keys()
+        table = replace(wanted.table, where_used=unless, **record.reading)
         wanted = replace(wanted, labels=tuple(ids), known=wanted.labels, empty=True, table=table)
         files, model = open_documents(inputs, wanted), record.model
         names = [file.row_names for file in files]

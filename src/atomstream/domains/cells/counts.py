@@ -1,9 +1,7 @@
 """Counts of genes in cells, read in blocks: what varies more than its mean explains."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base import check_count, checked_numbers, library, order_of
+from atomstream.base import check_count, checked_numbers, order_of
+from atomstream.domains.cells.files import BLOCK_CELLS, OF_GENES, check_logged, genes_among, read
 from atomstream.exceptions import InputError
-from atomstream.io.arrays import read_matrix_market
 from atomstream.io.column_names import chosen, dropped
-from atomstream.io.hdf5 import opened
-from atomstream.io.source import Block, Source, existing, files_of, need, numbered, reading
-from atomstream.io.texts import text_lines
+from atomstream.io.source import Block, Source, files_of, log_guesses, numbered, reading
 
-BLOCK_CELLS = 4096  # cells
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
-PARTS = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp")  # of a store, beside the counts
 BINS, MIN_GENES_PER_BIN = 20, 20  # of genes with similar means, and genes in each
 
 
@@ -41,44 +35,6 @@ class Genes:
     places: NDArray
     names: NDArray
     deviation: NDArray
-
-
-def read(path: str | Path) -> Any:
-    """Open counts of genes in cells as AnnData.
-
-    Parameters
-    ----------
-    path : path
-        An ``.h5ad`` file or a Zarr store of AnnData, whose matrix stays on disk (of a store layers
-        are left there); a ``.h5`` file or a folder with ``matrix.mtx``, ``barcodes.tsv`` and
-        ``features.tsv``, each perhaps with ``.gz``, as Cell Ranger writes them.
-
-    Returns
-    -------
-    AnnData
-        Cells in rows.
-
-    Raises
-    ------
-    InputError
-        For other paths, and files that are damaged.
-    MissingLibraryError
-        Without anndata: ``pip install 'atomstream[cells]'``.
-    """
-    path, anndata = existing(path), library("anndata", "AnnData files")
-    with reading(str(path)):
-        if path.is_dir():
-            stored = any((path / name).is_file() for name in ("zarr.json", ".zgroup"))
-            return (_zarr if stored else _folder)(path, anndata)
-        if path.suffix in (".h5ad", ".h5"):
-            with opened(path, contents=True) as file:
-                _check_claims(path, file)
-                if path.suffix == ".h5":
-                    return _cell_ranger(path, file, anndata)
-            return _checked(path, anndata.read_h5ad(path, backed="r"))
-    raise InputError(
-        f"{path} must end in .h5ad or .h5, or be a Zarr store or a folder with matrix.mtx."
-    )
 
 
 def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
@@ -101,10 +57,19 @@ def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
     ----------
     Zheng et al. (2017), "Massively parallel digital transcriptional profiling of single cells", the
     normalised dispersion, with medians.
+
+    Warns
+    -----
+    DataWarning
+        Where ``X`` in memory was logged: ``log1p`` is in ``uns``, or its entries are not whole
+        numbers and those of a layer or of ``raw`` are.
     """
     wanted = check_count("n_genes", n_genes)
+    _tell_logged(data)
     mean, variance = _moments(data)
-    seen = np.flatnonzero((mean > 0) & (variance > 0))
+    is_gene, said = genes_of(data)
+    log_guesses("The data", {"feature_types": (OF_GENES, said)} if said else {})
+    seen = np.flatnonzero(is_gene & (mean > 0) & (variance > 0))
     if not len(seen):
         raise ValueError("No gene varies from cell to cell; are these counts?")
     dispersion = np.log(variance[seen] / mean[seen])
@@ -122,8 +87,25 @@ def overdispersed(data: Any, n_genes: int = 2000) -> Genes:
 
 def named(data: Any, columns: Sequence[str]) -> Genes:
     """Return genes by their names, or by their numbers from 1, in one pass over the cells."""
+    _tell_logged(data)
     places = chosen(list(map(str, data.var_names)), columns, "The data")
     return _genes(data, np.array(places), _moments(data)[1])
+
+
+def genes_of(data: Any) -> tuple[NDArray, str]:
+    """Return which features are genes, and what is said of others, as `genes_among` does."""
+    if "feature_types" not in data.var:
+        return np.ones(data.n_vars, bool), ""
+    return genes_among(np.asarray(data.var["feature_types"]).astype(str))
+
+
+def _tell_logged(data: Any) -> None:
+    """Warn of AnnData in memory whose ``X`` was logged; of others it is said as they are opened."""
+    if isinstance(data.X, np.ndarray) or sp.issparse(data.X):
+        layers = {f"layers[{name!r}]": data.layers[name] for name in data.layers}
+        raw = {} if data.raw is None else {"raw.to_adata().X": data.raw.X}
+        advice = "give AnnData with data.{0} as X"
+        check_logged("the data", {"X": data.X, **layers, **raw}, "log1p" in data.uns, advice)
 
 
 def found_in(data: Any, genes: Genes) -> Genes:
@@ -225,112 +207,6 @@ def blocks(data: Any, size: int, first: int = 0) -> Iterator[sp.csr_array]:
         yield counts
 
 
-def _check_claims(path: Path, file: Any) -> None:
-    """Hold what the arrays of an HDF5 file claim against the budget, before any is read."""
-
-    def check(name: str, node: Any) -> None:
-        """Refuse an array that lies elsewhere, and hold it against the budget."""
-        if not hasattr(node, "dtype"):
-            _check_links(path, node)
-            return
-        if node.external or node.is_virtual:
-            raise InputError(f"{name!r} of {path} lies in other files; needed is one file.")
-        on_disk = path.suffix == ".h5ad" and f"{name}/".startswith(("X/", "raw/X/"))
-        _check_claim(path, name, node, on_disk)
-
-    _check_links(path, file)
-    file.visititems(check)
-
-
-def _check_claim(path: Path, name: str, array: Any, on_disk: bool) -> None:
-    """Hold one array against the budget; of the counts on disk only a block is in memory."""
-    pointers = name.endswith("indptr")
-    shape = (array.chunks or (0,)) if on_disk and not pointers else array.shape
-    need(2.0 * math.prod(shape or ()) * array.dtype.itemsize, f"{name!r} of {path}")
-    if pointers:
-        rows = np.append(array[::BLOCK_CELLS], array[-1:]).astype(np.float64)
-        need(16.0 * np.abs(np.diff(rows)).max(initial=0), f"A block of {name!r} of {path}")
-
-
-def _check_links(path: Path, group: Any) -> None:
-    for name in group:
-        if hasattr(group.get(name, getlink=True), "filename"):
-            raise InputError(f"{name!r} of {path} leads to another file; needed is one file.")
-
-
-def _checked(path: Path, data: Any) -> Any:
-    """Return AnnData whose counts have a row for each cell and a column for each gene."""
-    if tuple(data.X.shape) != (data.n_obs, data.n_vars):
-        raise InputError(
-            f"{path} claims counts of shape {tuple(data.X.shape)} for {data.n_obs} cells and "
-            f"{data.n_vars} genes."
-        )
-    return data
-
-
-def _zarr(path: Path, anndata: Any) -> Any:
-    group = library("zarr", "Zarr stores").open_group(path, mode="r")
-    for name, node in group.members(max_depth=None):
-        if hasattr(node, "dtype") and name.partition("/")[0] in ("X", *PARTS):
-            _check_claim(path, name, node, name.startswith("X"))
-    counts = group["X"]
-    if not hasattr(counts, "dtype"):
-        counts = anndata.io.sparse_dataset(counts)
-    parts = {name: anndata.io.read_elem(group[name]) for name in PARTS if name in group}
-    return _checked(path, anndata.AnnData(counts, **parts))
-
-
-def _folder(path: Path, anndata: Any) -> Any:
-    matrix = _one_of(path, "matrix.mtx")
-    cells = _one_of(path, "barcodes.tsv")
-    features = _one_of(path, "features.tsv", "genes.tsv")
-    counts = read_matrix_market(matrix).T
-    names = _first_columns(cells, 0, counts.shape[0])
-    return _named(anndata, counts, names, _first_columns(features, 1, counts.shape[1]), path)
-
-
-def _cell_ranger(path: Path, file: Any, anndata: Any) -> Any:
-    if "matrix/features/name" not in file:
-        raise InputError(f"{path} has no matrix/features/name, as Cell Ranger writes it.")
-    part = file["matrix"]
-    stored = tuple(part[name][:] for name in ("data", "indices", "indptr"))
-    n_genes, n_cells = part["shape"][:]
-    names = [part["features/name"][:], part["barcodes"][:]]
-    genes, cells = ([name.decode() for name in found] for found in names)
-    # Columns of genes x cells are rows of cells x genes.
-    counts = checked_numbers(sp.csr_matrix(stored, shape=(n_cells, n_genes)), str(path))
-    return _named(anndata, counts, cells, genes, path)
-
-
-def _named(anndata: Any, counts: Any, cells: list[str], genes: list[str], path: Path) -> Any:
-    if counts.shape != (len(cells), len(genes)):
-        raise InputError(
-            f"{path} has {counts.shape[0]} x {counts.shape[1]} counts, {len(cells)} cells and "
-            f"{len(genes)} genes; they must agree."
-        )
-    data = anndata.AnnData(sp.csr_matrix(counts))
-    data.obs_names, data.var_names = cells, genes
-    data.var_names_make_unique()
-    return data
-
-
-def _one_of(folder: Path, *names: str) -> Path:
-    for name in names:
-        for found in (folder / name, folder / f"{name}.gz"):
-            if found.is_file():
-                return found
-    raise InputError(f"{folder} has no {' and no '.join(names)}.")
-
-
-def _first_columns(path: Path, column: int, n_rows: int) -> list[str]:
-    """Return a column of a table with tabs, its only one where there is one.
-
-    One row more than needed is read at most.
-    """
-    rows = [line.rstrip("\n").split("\t") for line in islice(text_lines(path), n_rows + 1)]
-    return [row[min(column, len(row) - 1)] for row in rows]
-
-
 ROWS = 512  # cells of a block
 
 
@@ -346,15 +222,26 @@ class Cells(Source):
         Names of genes, or their numbers from 1; by default the 2,000 that vary most for their mean.
     drop : sequence of str, default=()
         Genes that are left out.
+    key : str, optional
+        As in `read`.
     """
 
     has_columns = True
+    uses = frozenset({"key"})
     row_names = ("cell",)
     deviation: NDArray
 
-    def __init__(self, path: Path, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> None:
-        self._data = read(path)
+    def __init__(
+        self,
+        path: Path,
+        columns: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        key: str | None = None,
+    ) -> None:
+        self._data = read(path, key)
         self._data.var_names_make_unique()
+        if not columns and (said := genes_of(self._data)[1]):
+            self.guesses = {"columns": (OF_GENES, said)}
         with reading(str(path)):
             genes = named(self._data, columns) if columns else overdispersed(self._data)
             out = dropped(list(map(str, self._data.var_names)), drop, "The data")

@@ -10,7 +10,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from atomstream.base import as_known, known_names, of_sum_one, order_of
-from atomstream.domains.cells.counts import BLOCK_CELLS, Genes, batches, blocks, found_in
+from atomstream.domains.cells.counts import Genes, batches, blocks, found_in, genes_of
+from atomstream.domains.cells.files import BLOCK_CELLS
 from atomstream.exceptions import InputError
 
 
@@ -188,10 +189,10 @@ def _on_all_genes(data: Any, usages: NDArray, shares: NDArray) -> tuple[NDArray,
     n_cells, k = usages.shape
     total, squares = np.zeros(data.n_vars), np.zeros(data.n_vars)
     by_usage, by_share = np.zeros((data.n_vars, k)), np.zeros((data.n_vars, k))
-    start = 0
+    start, is_gene = 0, genes_of(data)[0].astype(np.float64)
     for counts in blocks(data, BLOCK_CELLS):
         cells = slice(start, start + counts.shape[0])
-        depth = np.asarray(counts.sum(axis=1)).ravel()
+        depth = counts @ is_gene
         rows = counts.multiply((MILLION / np.where(depth > 0, depth, 1))[:, None]).tocsr()
         total += np.asarray(rows.sum(axis=0)).ravel()
         squares += np.asarray(rows.multiply(rows).sum(axis=0)).ravel()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import (
     ArrayLike,
+    check_keywords,
     checked_array,
     checked_numbers,
     counted,
@@ -24,6 +25,7 @@ from atomstream.base import (
 )
 from atomstream.exceptions import NetworkWarning
 from atomstream.io import EdgeOptions, Entries, TableOptions, check_no_weight, entries_of
+from atomstream.io.edge_tables import EDGE_READING
 
 MOST_BITS = 1 << 23  # bytes of bits that say which nodes are joined: beyond, lists are searched
 
@@ -81,8 +83,8 @@ class Network:
             source and target (tail and head, from and to). Files have a line for each edge: two
             nodes and optionally a weight, or the columns that a first line names, or the formats
             that networkx writes; lines that begin with # are comments, and the file may be
-            compressed (.gz). Files .npz (of scipy) and .mtx are matrices; .gml and .graphml are
-            graphs. Parallel edges add up.
+            compressed (.gz). Files .npz (of scipy) and .mtx are matrices; .gml, .graphml,
+            .gexf and .net (Pajek) are graphs. Parallel edges add up.
         node_weights : array-like of shape (n_nodes,), optional
             Numbers above 0.
         labels : sequence of length n_nodes, optional
@@ -90,12 +92,13 @@ class Network:
             numbers.
         directed : bool, optional
             By default graphs keep the direction that they have, matrices are directed unless they
-            are symmetric, and files and frames are undirected. False adds the weights of both
+            are symmetric, and files and frames are undirected, unless a column Type, as Gephi
+            writes it, says "Directed" of each edge. False adds the weights of both
             directions, unless all of them are equal; True keeps each edge as it is listed.
         weight : str or None, default="weight"
             Column or attribute of edges that holds their weights. An edge that lacks the attribute
             counts as 1; None counts every edge as 1. A third of three columns without known names
-            is the weight.
+            is the weight, unless it holds times in Unix seconds.
         **reading
             How lines of text are written, as in `atomstream.io.TableOptions`: delimiter (by default
             the sign that most lines have: a tab, a bar, a semicolon or a comma, else blanks),
@@ -111,10 +114,12 @@ class Network:
         -----
         NetworkWarning
             Where a file or a frame has edges in both directions of a pair and ``directed`` was not
-            given, and where edges have no weight but one other number.
+            given, where edges have no weight but one other number, and where a third column holds
+            times.
         """
         if directed is not None and not isinstance(directed, bool | np.bool_):
             raise ValueError(f"directed must be True, False or None, got {directed!r:.40}.")
+        check_keywords("Network.of", reading, EDGE_READING)
         options = EdgeOptions(weight, TableOptions(**reading))
         if isinstance(data, cls):
             check_no_weight(options, "the network")

@@ -151,7 +151,7 @@ class Table:
             )
         try:
             values = np.array(checked_array(data, name), dtype=np.float64)
-        except (TypeError, ValueError):
+        except ValueError:
             raise ValueError(
                 f"{name} must hold numbers, NaN where an entry is missing; got {_odd(data)}."
             ) from None

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import checked_array, column_names, lettered, printable
+from atomstream.base import (
+    check_keywords,
+    checked_array,
+    column_names,
+    counted,
+    lettered,
+    printable,
+)
 from atomstream.exceptions import InputError
 from atomstream.io import (
     DelimitedTable,
     InputOptions,
     Naming,
+    TableOptions,
+    check_used,
     existing,
     need,
     reading,
     whole_file,
 )
+from atomstream.io.input_options import RAISE, Find
+from atomstream.io.inputs import OF_ROWS
+
+log = logging.getLogger(__name__)
 
 HEAD = "MutationType"  # of the column of channels, as tools of the field write it
+# A channel of substitutions; in older tables the substitution and its context are columns.
+CHANNEL = re.compile(r"[ACGT]\[[ACGT]>[ACGT]\][ACGT]")
+SUBSTITUTION, CONTEXT = re.compile("[ACGT]>[ACGT]"), re.compile("[ACGT]{3}")
 KINDS = {96: "SBS", 78: "DBS", 83: "ID"}  # kinds of mutations, by their number of channels
 FRACTIONS = 1.5  # sum of a column below which it holds shares of mutations, and no counts
 
@@ -83,6 +101,15 @@ class ChannelTable:
         order = [places[name] for name in other.channels]
         return ChannelTable(self.values[:, order], self.names, other.channels, self.source)
 
+    def without_empty(self) -> ChannelTable:
+        """Return the table without the samples that have no mutations, of which a record tells."""
+        kept = np.flatnonzero(self.values.any(axis=1))
+        if len(kept) == len(self.names):
+            return self
+        n_empty = len(self.names) - len(kept)
+        log.info("%s: %s without mutations left out.", self.source, counted(n_empty, "sample"))
+        return replace(self, values=self.values[kept], names=[self.names[i] for i in kept])
+
     def write(self, path: str | Path) -> None:
         """Write a tab-separated table with channels in rows, ``MutationType`` first."""
         write_tabs(path, [HEAD, *self.names], zip(self.channels, *self.values, strict=True))
@@ -96,9 +123,11 @@ def read(source: Any, **how: Any) -> ChannelTable:
     source : path, frame or AnnData
         A tab-separated file (also ``.gz``) whose first column names the channels and whose others
         are samples or signatures; a frame of the same form, or with the channels as its index; or
-        AnnData with samples in rows and channels in columns.
+        AnnData with samples in rows and channels in columns. Instead of channels there may be
+        columns of the substitution and of its context ("C>A" and "ACA"), as in older tables.
     **how
-        How a file is read, as in `atomstream.io.TableOptions`.
+        How a file is read, as in `atomstream.io.TableOptions`; ``on_bad_line="skip"`` leaves
+        samples without mutations out, and counts them in a record of the log.
 
     Raises
     ------
@@ -113,26 +142,77 @@ def read(source: Any, **how: Any) -> ChannelTable:
     >>> signatures.read(frame).values
     array([[3., 5.]])
     """
+    check_keywords("signatures.read", how, TableOptions)
+    options = TableOptions(**how)
     if isinstance(source, str | Path):
-        return _from_file(Path(source), how)
+        table = _from_file(Path(source), how)
+    else:
+        check_used(options, OF_ROWS, "what was given")
+        table = _from_object(source)
+    return table.without_empty() if options.skips else table
+
+
+def _from_object(source: Any) -> ChannelTable:
+    """Return the table of AnnData or a frame."""
     if hasattr(source, "obs_names"):
         names, channels = list(map(str, source.obs_names)), list(map(str, source.var_names))
-        return ChannelTable(source.X, names, channels, "The AnnData")
+        return ChannelTable(source.X[:], names, channels, "The AnnData")
     names = column_names(source)
-    columns = list(map(str, names))
-    if columns and columns[0] in (HEAD, "Type"):
-        channels = [str(channel) for channel in source[names[0]]]
-        columns, source = columns[1:], source[names[1:]]
+    # Columns of pyarrow are arrays of its own scalars.
+    listed = (np.asarray(source[name], object).tolist() for name in names)
+    texts = [*takewhile(lambda column: column and isinstance(column[0], str), listed)]
+    if texts:
+        names = names[len(texts) :]
+        source = source[names] if hasattr(source, "columns") else source.select(names)
     elif hasattr(source, "index"):
-        channels = [str(channel) for channel in source.index]
+        entries = source.index.tolist()
+        texts = [*zip(*entries, strict=True)] if source.index.nlevels > 1 else [entries]
     else:
         raise InputError(f"The frame needs a first column {HEAD!r} that names the channels.")
-    return ChannelTable(_numbers(source, "The frame").T, columns, channels, "The frame")
+    channels, names = _channels(texts, "The frame"), [*map(str, names)]
+    return ChannelTable(_numbers(source, "The frame").T, names, channels, "The frame")
+
+
+class _ChannelColumns(Naming):
+    """The first columns, as far as they hold texts."""
+
+    judges: ClassVar = True
+
+    def places(
+        self, names: list[str], find: Find, rows: Sequence[Sequence[str]] = (), some: bool = False
+    ) -> list[int]:
+        """Return their places, at least the first."""
+        fields = rows[0] if rows and len(rows[0]) == len(names) else []
+        is_text = (
+            CHANNEL.match(it) or SUBSTITUTION.match(it) or CONTEXT.match(it) for it in fields
+        )
+        return [*range(max(1, sum(1 for _ in takewhile(bool, is_text))))]
+
+
+def _channels(columns: Sequence[Sequence[Any]], source: str) -> list[str]:
+    """Return the channels that columns of texts name together."""
+    texts = [[*map(str, column)] for column in columns]
+    kinds = [
+        next(
+            (kind for kind in (CHANNEL, SUBSTITUTION, CONTEXT) if all(map(kind.fullmatch, it))),
+            None,
+        )
+        for it in texts
+    ]
+    if len(texts) == 1 or CHANNEL in kinds:
+        return texts[kinds.index(CHANNEL) if CHANNEL in kinds else 0]
+    if {*kinds} != {SUBSTITUTION, CONTEXT}:
+        raise InputError(
+            f"{source} begins with {len(texts)} columns of texts, needed is one with channels such "
+            "as A[C>A]A, or two with the substitution (C>A) and its context (ACA)."
+        )
+    pairs = zip(texts[kinds.index(SUBSTITUTION)], texts[kinds.index(CONTEXT)], strict=True)
+    return [f"{context[0]}[{change}]{context[2]}" for change, context in pairs]
 
 
 def _from_file(path: Path, how: Mapping[str, Any]) -> ChannelTable:
     """Return the table of a file whose first column names the channels."""
-    options = InputOptions(**dict(how), naming=Naming(("1",), kept=True))
+    options = InputOptions(**{**how, "on_bad_line": RAISE}, naming=_ChannelColumns(kept=True))
     with reading(str(existing(path))):
         table = DelimitedTable(path, options)
     blocks = []
@@ -146,7 +226,8 @@ def _from_file(path: Path, how: Mapping[str, Any]) -> ChannelTable:
             f"{path} has {HEAD!r} among the names of samples; it must stand above the channels, "
             "and every line must have as many fields as the first one."
         )
-    channels = [str(name) for block in blocks for name in block.labels[0]]
+    named = [np.concatenate(part) for part in zip(*(each.labels for each in blocks), strict=True)]
+    channels = _channels([each.tolist() for each in named], str(path))
     values = np.concatenate([block.X for block in blocks]).T
     return ChannelTable(values, table.names, channels, str(path))
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import ArrayLike, checked_array, checked_numbers, column_names, complete_array
+from atomstream.base import ArrayLike, checked_array, complete_array
 from atomstream.exceptions import InputError
 from atomstream.io.series_table import read_series
 
@@ -231,9 +231,7 @@ def read(
     here, there = _places(first, kept), _places(second, kept)
     table = values[:, here], second.values[:, there], kept, dates
     of_total = None if total is None else values[:, names.index(total)]
-    row, columns, *_ = (
-        _columns(limits, _without_times(reading)) if limits is not None else (np.zeros((1, 0)), [])
-    )
+    row, columns, *_ = _beside(limits, reading) if limits is not None else (np.zeros((1, 0)), [])
     by_name = dict(zip(columns, row[0], strict=True))
     lowest = [by_name.get(name, 0.0) for name in kept]
     return SpeciesTable(*table, total=of_total, limits=lowest, kinds=kinds, source=source)
@@ -290,9 +288,9 @@ def by_species(profiles: Any, table: SpeciesTable, **reading: Any) -> NDArray:
 
     Columns of frames and files have names; those of arrays are in this order.
     """
-    if not hasattr(profiles, "columns") and not isinstance(profiles, str | Path):
+    if not _is_table(profiles):
         return np.atleast_2d(checked_array(profiles, "profiles", np.float64))
-    values, names, _, source = _columns(profiles, _without_times(reading))
+    values, names, _, source = _beside(profiles, reading)
     if unknown := [name for name in names if name not in table.species]:
         raise InputError(f"{source} has the species {unknown[0]!r}, which {table.source} lacks.")
     columns, free = dict(zip(names, values.T, strict=True)), np.full(len(values), np.nan)
@@ -310,27 +308,36 @@ class _Columns(NamedTuple):
 
 
 def _columns(source: Any, reading: Mapping[str, Any]) -> _Columns:
-    if isinstance(source, str | Path):
-        table = read_series(source, **reading)
-        found = _Columns(table.values, table.names, table.labels, table.path)
-    else:
-        source = checked_numbers(source, "The frame")
-        values, names = checked_array(source, "The frame", np.float64), column_names(source)
-        dates = source.index.to_numpy() if hasattr(source, "index") else np.arange(len(values))
-        found = _Columns(values, [*map(str, names)], dates, "The frame")
+    table = read_series(source, **reading)
+    found = _Columns(table.values, table.names, table.labels, table.path)
     if repeated := [name for name in found.names if found.names.count(name) > 1]:
         raise InputError(f"{found.source} has the column {repeated[0]!r} twice; leave one out.")
     return found
 
 
-def _without_times(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a table beside the one of concentrations is read, whose rows are no times."""
+def _is_table(source: Any) -> bool:
+    return isinstance(source, str | Path) or hasattr(source, "columns")
+
+
+def _beside(source: Any, reading: Mapping[str, Any]) -> _Columns:
+    """Return a table beside the one of concentrations, whose rows are no times."""
     of_times = ("time", "dates", "regular", "duplicates", "columns", "drop", "index")
-    return {name: value for name, value in reading.items() if name not in of_times}
+    how = {name: value for name, value in reading.items() if name not in of_times}
+    if hasattr(source, "reset_index"):
+        # An index of pandas names profiles, and is no column of times.
+        source = source.reset_index(drop=True)
+    return _columns(source, how)
 
 
 def _pair(concentrations: Any, uncertainties: Any, reading: Mapping[str, Any]) -> list[_Columns]:
     """Return both tables; their rows must have the same dates."""
+    for name, table in (("concentrations", concentrations), ("uncertainties", uncertainties)):
+        if not _is_table(table):
+            got = f"{table!r:.40}" if np.isscalar(table) else type(table).__name__
+            raise InputError(
+                f"{name} must be a path or a frame with a column for each species, got {got}; a "
+                "frame of uncertainties is for example 0.1 * concentrations."
+            )
     pair = [_columns(each, reading) for each in (concentrations, uncertainties)]
     dates, others = (each.dates for each in pair)
     if len(dates) != len(others) or (dates != others).any():

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, checked_array, complete_array
 from atomstream.exceptions import InputError
-from atomstream.io import InputOptions, open_inputs, reading, text_lines, whole_file, write_table
+from atomstream.io import (
+    InputOptions,
+    TableOptions,
+    check_used,
+    open_inputs,
+    reading,
+    text_lines,
+    whole_file,
+    write_table,
+)
 
 DEGREE = 111_320.0  # metres in a degree of latitude
 ROWS = 2**31  # a cell has the number row * ROWS + column; both are counted from ROWS // 2
@@ -230,7 +239,7 @@ def busy_cells(
     return grid, np.array(busy, dtype=np.int64)
 
 
-def read_states(path: Path, start: int) -> Iterator[NDArray]:
+def read_states(path: Path, start: int, table: TableOptions | None = None) -> Iterator[NDArray]:
     """Yield the states of a walk in blocks: whole numbers of an array, or one name per line.
 
     Parameters
@@ -238,6 +247,8 @@ def read_states(path: Path, start: int) -> Iterator[NDArray]:
     path : pathlib.Path
     start : int
         Number of states to leave out at the beginning.
+    table : TableOptions, optional
+        Of lines their ``encoding``.
 
     Raises
     ------
@@ -245,10 +256,13 @@ def read_states(path: Path, start: int) -> Iterator[NDArray]:
         For a file that cannot be read, or an array of anything else.
     """
     with reading(str(path)):
-        if path.suffix.lower() == ".npy":
+        is_array = path.suffix.lower() == ".npy"
+        table = table or TableOptions()
+        check_used(table, set() if is_array else {"encoding"}, str(path))
+        if is_array:
             yield from _whole_numbers(path, start)
             return
-        names = filter(None, map(str.strip, text_lines(path)))
+        names = filter(None, map(str.strip, text_lines(path, table.encoding)))
         named = islice(names, start, None)
         while block := list(islice(named, LINES)):
             yield np.array(block)

@@ -66,7 +66,11 @@ class RowsSettings(checkpoints, table_reading, Settings):
         "Column of tables that names rows: kept beside codes, never learned; may be repeated.",
         whole=True,
     )
-    key: str | None = option(None, "Name of the array in an .npz or HDF5 file, or a Zarr group.")
+    key: str | None = option(
+        None,
+        "Name of the array in an .npz or HDF5 file, or a Zarr group; of an .h5ad file X, raw/X or "
+        "a layer such as layers/counts.",
+    )
     sample_axes: str | None = option(
         None,
         "Axes of arrays of three axes or more that hold the samples, such as 0,1 for the pixels of "

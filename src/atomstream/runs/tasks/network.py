@@ -73,7 +73,7 @@ class NetworkTask(Task):
     help = (
         "EDGES holds a line of two nodes and optionally a weight for each edge (.txt, .csv, .tsv, "
         "also .gz; a first line may name more columns), a matrix (.npz, .mtx), or a graph (.gml, "
-        ".graphml)."
+        ".graphml, .gexf, .net)."
     )
     argument = "edges"
     unit = "patch"

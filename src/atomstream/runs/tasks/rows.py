@@ -22,7 +22,9 @@ from atomstream.runs.tasks._rows_settings import LearnSettings, RowsSettings
 log = logging.getLogger(__name__)
 
 # The package's own lazy names: what reads cells is loaded when some come.
-register_reader(".h5ad", lambda path, how: atomstream.cells.Cells(path, how.columns, how.drop))
+register_reader(
+    ".h5ad", lambda path, how: atomstream.cells.Cells(path, how.columns, how.drop, how.key)
+)
 
 
 class RowsTask(_passes.PassesTask):
@@ -34,7 +36,7 @@ class RowsTask(_passes.PassesTask):
         ".npy, .npz (dense or sparse), .mtx, .h5, .hdf5, .zarr or .h5ad files, or - for lines on "
         "standard input; text may be packed (.gz). Of the first .h5ad file the 2,000 genes are "
         "read that vary most for their mean, each over its standard deviation, or those that "
-        "--columns names; of further ones the same genes."
+        "--columns names; of further ones the same genes. --key chooses a layer."
     )
     many = True
     noted = ("horizon", "n_missing", "n_entries", "n_skipped")
@@ -51,12 +53,6 @@ class RowsTask(_passes.PassesTask):
 
     def __init__(self, settings: RowsSettings) -> None:
         super().__init__(settings, open_inputs(settings.inputs, settings.input_options()))
-        table = next((it.name for it in self.sources if it.shape is None), None)
-        if settings.center and table is not None:
-            raise InputError(
-                f"--center subtracts the mean of each patch of an image, and {table} is none; to "
-                "subtract the means of columns take --model dictionary --scale zscore."
-            )
         self._flattening = check_axes(self.sources, settings.sample_axes)
         # Genes of all files are divided by the deviations of the first: one dictionary, one scale.
         divide_alike(self.sources, self.sources[0].deviation)
@@ -206,14 +202,10 @@ class RowsTask(_passes.PassesTask):
         sentence = super().explained(error)
         name, row = self.sources[self.at.source].name, self.at.row
         # The model counts rows of what it was given; people count lines of their file.
-        found = re.search(r"first in row (\d+)(, column (\d+|'.*?'))?", sentence)
+        found = re.search(r"first in row (\d+)(, column (?:\d+|'[^']*'))?", sentence)
         if found and self._piece.after.source == self.at.source:
             place = f"first in row {row + self._learned_rows[int(found[1])]}"
-            if column := found[3]:
-                if column.isdigit() and self.names:
-                    column = repr(self.names[int(column)])
-                place += f", column {column}"
-            return sentence.replace(found[0], f"{place} of {name}")
+            return sentence.replace(found[0], f"{place}{found[2] or ''} of {name}")
         where = f"in the batch that begins with row {row} of {name}, counted from 0"
         return f"{sentence.rstrip('.')} ({where})."
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from atomstream.base import counted, track
+from atomstream.base.parameters import one_of
 from atomstream.domains import signatures
 from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.signature_extraction import signature_extractor
 from atomstream.io import write_table
+from atomstream.io.input_options import RAISE, SKIP
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
 from atomstream.runs.reading import number_reading
 from atomstream.runs.tasks.consensus import largest_tried, ranks_of
@@ -36,6 +38,11 @@ class SignaturesSettings(checkpoints, number_reading, Settings):
     replicates: int = sets(ConsensusNMF, "n_replicates")
     rule: str = sets(ConsensusNMF, "rule", default="reproducibility")
     min_share: float = sets(ConsensusNMF, "min_share")
+    on_bad_line: str = option(
+        RAISE,
+        "raise: a sample without mutations ends the run; skip: it is left out and counted.",
+        one_of(RAISE, SKIP),
+    )
     min_cosine: float = sets(ConsensusNMF, "min_cosine")
     jobs: int = sets(ConsensusNMF, "n_jobs", default=1, free=True)
 
@@ -59,12 +66,17 @@ class SignaturesTask(Task):
     goal = None
     look = "SignaturesLook"
     reported = {"samples": "_n_samples"}  # noqa: RUF012 - read only
+    n_skipped: int = 0
     model: ConsensusNMF
 
     @cached_property
     def mutations(self) -> signatures.ChannelTable:
         """The counts of the samples."""
-        table = signatures.read(self.settings.inputs[0], **self.settings.reading())
+        reading = self.settings.reading() | {"on_bad_line": RAISE}
+        table = signatures.read(self.settings.inputs[0], **reading)
+        if self.settings.on_bad_line == SKIP:
+            every, table = table, table.without_empty()
+            self.n_skipped = len(every.names) - len(table.names)
         signatures.check_counts(table)
         if self.known is not None:
             self.known.like(table)  # before hours of learning
@@ -75,6 +87,10 @@ class SignaturesTask(Task):
         """The catalogue; None where none was given."""
         name = self.settings.catalogue
         return None if name is None else signatures.read(name, **self.settings.reading())
+
+    def tallies(self) -> dict[str, int]:
+        """Return how many samples were left out."""
+        return {"skipped": self.n_skipped} if self.settings.on_bad_line == SKIP else {}
 
     @property
     def position(self) -> tuple[int, ...]:
@@ -142,10 +158,11 @@ class SignaturesTask(Task):
 
     def results(self) -> dict[str, Any]:
         """Return what the run came to."""
+        found = super().results() | self.tallies()
         if not self.learned:
-            return super().results()
+            return found
         choice = self.model.choice_
-        return super().results() | {"signatures": choice.rank} | choice.facts
+        return found | {"signatures": choice.rank} | choice.facts
 
     def advice(self, history: History) -> str | None:
         """Return what keeps the number of signatures from being trusted."""

@@ -107,6 +107,8 @@ class TextSettings(checkpoints, text_reading, Settings):
             raise ValueError("No documents were given; name files of texts, JSON lines or tables.")
         if self.freq is not None and self.date is None:
             raise ValueError(f"--freq {self.freq} needs --date, the column of the dates.")
+        if self.dates != AUTO and self.date is None:
+            raise ValueError(f"--dates {self.dates} needs --date, the column of the dates.")
         super().check()
 
     def document_options(self) -> DocumentOptions:

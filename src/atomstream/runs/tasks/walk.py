@@ -13,6 +13,7 @@ from atomstream.base.parameters import number, whole
 from atomstream.domains.walks import Grid, trips
 from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
+from atomstream.io import TableOptions
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
 from atomstream.runs.reading import entry_reading
 from atomstream.watch.diagnostics import lumpability_of
@@ -123,7 +124,7 @@ class WalkTask(Task):
         # A pass begins a new walk: the step from the last state to the first one never happened.
         if not start:
             self.model.begin_walk()
-        for states in trips.read_states(self.sources[0].files[0], start):
+        for states in self._states(start):
             self.model.partial_fit(states)
             # After each block, and not at the end: the run rests here.
             self._at = (self._at[0], self._at[1] + len(states))
@@ -154,6 +155,10 @@ class WalkTask(Task):
         columns = (*settings.origin, *settings.destination)
         return trips.read_positions(settings.inputs[0], columns, start, **settings.reading())
 
+    def _states(self, start: int) -> Iterator[NDArray]:
+        table = TableOptions(**self.settings.reading())
+        return trips.read_states(self.sources[0].files[0], start, table)
+
     def _count_cells(self) -> None:
         """Lay the grid, and find the cells with enough trip ends."""
         least = self.settings.min_count
@@ -180,7 +185,7 @@ class WalkTask(Task):
             yield from ((origins, destinations) for _, origins, destinations in self._trips(0))
             return
         last = np.empty(0)
-        for states in trips.read_states(self.sources[0].files[0], 0):
+        for states in self._states(0):
             # The step from one block to the next is a transition too.
             walk = np.concatenate([last, states]) if len(last) else states
             last = walk[-1:]
