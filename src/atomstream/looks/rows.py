@@ -292,12 +292,10 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     if isinstance(sources[0], Pictures):
         sentence = "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct"
         raise InputError(f"{sentence} RUN IMAGE")
-    n_features = record.model.n_features_in_
-    if sources[0].n_features != n_features:
-        raise InputError(
-            f"{sources[0].name} has {counted(sources[0].n_features, 'column')}, "
-            f"{record.path} has learned {n_features}."
-        )
+    found, n_features = sources[0], record.model.n_features_in_
+    if found.n_features != n_features:
+        here = f"{found.name} has {counted(found.n_features, 'column')}"
+        raise InputError(f"{here}, {record.path} has learned {n_features}.")
     divide_alike(sources, record.notes.get("deviation"))
     return sources
 
