@@ -73,11 +73,11 @@ ROWS = {
     "column of texts": ("learn text.csv --out new", "column 'city' is not numeric .*'Oslo'"),
     "text far down": (
         "learn late.csv --out new",
-        "Column 'b' has 'x' in row 40000 of .* .counted from 0.",
+        "Line 40002 of .*late.csv .row 40000, counted from 0. has 'x' in column 'b'",
     ),
     "ragged lines": (
         "learn ragged.csv --out new",
-        "Expected 2 columns in row 1 of .*ragged.csv .counted from 0., got 1",
+        "Line 3 of .*ragged.csv .row 1, counted from 0. has 1 field, expected 2 columns",
     ),
     "empty file": ("learn empty.csv --out new", "has no lines"),
     "header only": ("learn head.csv --out new", "has a header and no rows"),
@@ -236,7 +236,7 @@ NETWORKS = {
         "network learn named.csv --delimiter : --out new",
         "named.csv, line 1: '.*' is not an edge.*--delimiter",
     ),
-    "long delimiter": ("network learn edges.txt --delimiter :: --out new", "must be one sign"),
+    "long delimiter": ("network learn edges.txt --delimiter :: --out new", "needed is one sign"),
     "decimal commas": (
         "network learn comma.txt --out new",
         "comma.txt, line 1: the weight '0,5' .*--decimal ,",
@@ -270,13 +270,13 @@ NETWORKS = {
     ),
     "rows": ("network reconstruct rows", "no run that has learned from a network"),
     "codes": ("encode run x.npy --out c.csv", "has learned from a network"),
-    "no network": ("reconstruct run x.npy", "x.npy cannot be read"),
+    "no network": ("reconstruct run x.npy", "x.npy holds zero bytes, needed are lines"),
     "over the input": ("network denoise run named.csv --out named.csv", "is the input itself"),
     "a truncated archive": ("network learn torn.txt.gz --out new", "torn.txt.gz cannot be read"),
     "a graph without nodes": ("network learn none.gml --out new", "no edges"),
     "settings of rows": (
         "network learn --config rows/run.toml --out new",
-        "sets 'model', which is no setting",
+        "sets 'na', which is no setting",
     ),
     "settings of a network": (
         "learn --config run/run.toml --out new",
@@ -568,7 +568,7 @@ SERIES = {
         "series forecast dates.csv --out new",
         "holds '0/1/2020', needed are dates such as",
     ),
-    "forecast months.csv": ("series forecast months.csv --out new", "2020-13"),
+    "forecast months.csv": ("series forecast months.csv --out new", "'day' is not numeric"),
     "forecast few.csv window 6": (
         "series forecast few.csv --window 6 --out new",
         "has 5 rows, needed are 24: give more, or choose a smaller --window or --init-rows",
@@ -576,11 +576,11 @@ SERIES = {
     "forecast one.csv": ("series forecast one.csv --out new", "has 1 row, needed are 48"),
     "forecast torn.csv": (
         "series forecast torn.csv --out new",
-        "Expected 2 columns in row 1 .*counted from 0",
+        "Line 3 of .*torn.csv .row 1, counted from 0. has 1 field, expected 2 columns",
     ),
     "forecast text.csv": (
         "series forecast text.csv --out new",
-        "column 'a' is not numeric .*holds 'x'",
+        "Line 3 of .*text.csv .row 1, counted from 0. has 'x' in column 'a'",
     ),
     "forecast empty.csv": ("series forecast empty.csv --out new", "has a header and no rows"),
     "forecast times.csv": (

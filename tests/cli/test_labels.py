@@ -122,7 +122,7 @@ def test_rows_are_coded_once_for_codes_and_what_they_predict(table, tmp_path, mo
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--label", "target", "--label-kind", "numbers"], "could not convert string to float"),
+        (["--label", "target", "--label-kind", "numbers"], "'class_0' is not a number"),
         (["--label", "target", "--loss", "kl"], "has no --loss"),
         (["--label", "target", "--model", "convex"], "--label needs --model nmf"),
         (["--label", "tarjet"], "tarjet"),

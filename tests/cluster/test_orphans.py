@@ -76,6 +76,7 @@ def test_workers_end_though_a_fork_of_their_driver_lives_on(tmp_path):
     try:
         process.kill()
         process.wait(timeout=GUARD)
+        process.stdout.close()
         until(lambda: not stuck(tmp_path))
         os.kill(fork, 0)
     finally:
