@@ -20,9 +20,13 @@ MOVIES = {
 
 
 def consensus():
-    independent = results("consensus-choices")["independent"]
-    none = NUMBERS[independent["structured"]]
-    yield f"Of {independent['seeds']} tables with independent columns {none} was taken"
+    rows = results("verdicts")["rows"]
+    planted, none = ([row for row in rows if row["planted"] == kind] for kind in (True, False))
+    counted = [sum(row["counted"] for row in part) for part in (planted, none)]
+    found, taken = (sum(row["structured"]["yes"] for row in part) for part in (planted, none))
+    empty = sum(row["structured"]["no"] for row in none)
+    yield f"structure in {found} of {counted[0]} made tables whose planted atoms can be found"
+    yield f"of {counted[1]} tables without structure {empty} were said to have none, and {taken}"
 
 
 def cluster():
