@@ -100,6 +100,25 @@ def test_a_run_on_rows_loads_at_most_138_modules(tmp_path):
     assert int(run(code).splitlines()[-1]) <= 138
 
 
+@pytest.mark.slow
+def test_no_cell_of_a_table_is_a_call_of_ours_before_the_loop(tmp_path):
+    rows = np.random.default_rng(0).random((20_000, 8))
+    np.savetxt(tmp_path / "x.csv", rows, delimiter=",", header=",".join("abcdefgh"), comments="")
+    words = ["learn", str(tmp_path / "x.csv"), "--out", str(tmp_path / "run"), "--epochs", "1"]
+    code = (
+        "import os, sys, atomstream; from atomstream.cli import main\n"
+        "root, found = os.path.dirname(atomstream.__file__), []\n"
+        "def count(frame, event, _):\n"
+        "    name = frame.f_code.co_filename\n"
+        "    if event == 'call' and name.startswith(root):\n"
+        "        if name.endswith('online.py') and frame.f_code.co_name == 'learn':\n"
+        "            sys.setprofile(None)\n"
+        "        found.append(name)\n"
+        f"sys.setprofile(count); main({words!r}); print(len(found))"
+    )
+    assert int(run(code).splitlines()[-1]) <= 2500
+
+
 HEAVY = (
     *("numba", "pandas", "matplotlib", "networkx", "jinja2", "scipy.stats", "scipy.optimize"),
     *("scipy.cluster", "narwhals", "numpy.f2py", "asyncio", "sklearn.decomposition"),

@@ -256,9 +256,11 @@ def _within(
 
 def _range(bounds: dict[str, Any]) -> str:
     """Return bounds in words."""
+    if not bounds:
+        return ""
     words = {"finite": "finite"}
     said = [words.get(name, f"{name.replace('_', ' ')} {bounds[name]}") for name in bounds]
-    return f", {', '.join(said)}" if said else ""
+    return f", {', '.join(said)}"
 
 
 def _words(value: Any) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, is_dataclass, replace
 from numbers import Integral, Real
+from operator import methodcaller
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -100,7 +101,7 @@ class Parameter:
 
     def accepts(self, value: Any) -> bool:
         """Return whether a value is of one of the kinds."""
-        return any(kind.accepts(value) for kind in self.kinds)
+        return any(map(methodcaller("accepts", value), self.kinds))
 
     def __str__(self) -> str:
         *others, last = map(str, self.kinds)

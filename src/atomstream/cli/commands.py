@@ -78,7 +78,7 @@ class _Group(click.Group):
         from atomstream.cli.options import MAX_MEMORY, max_memory_option
 
         # A command is made once and found many times; the option must not be added twice.
-        if MAX_MEMORY not in (option for each in command.params for option in each.opts):
+        if MAX_MEMORY not in [option for each in command.params for option in each.opts]:
             command.params.append(max_memory_option())
         return command
 

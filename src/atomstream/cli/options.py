@@ -118,11 +118,12 @@ def given(kind: type[Settings], options: dict[str, Any]) -> dict[str, Any]:
 def _option(each: Field[Any], hint: Any) -> click.Option:
     known = each.metadata
     name, text = each.name.replace("_", "-"), f"{known['help'].rstrip('.')}{_default(each)}."
-    if without_none(hint) is bool:
+    plain = without_none(hint)
+    if plain is bool:
         return click.Option([f"--{name}/--no-{name}"], default=None, help=text)
     if isinstance(each.default, tuple):
         return click.Option([f"--{name}"], multiple="listed" not in known, help=text)
-    kind = next((TYPES[unit] for unit in TYPES if unit in known), without_none(hint))
+    kind = next((TYPES[unit] for unit in TYPES if unit in known), plain)
     words = [each.name, f"--{name}", *([f"--{known['also']}"] if "also" in known else [])]
     return click.Option(words, type=kind, help=text)
 

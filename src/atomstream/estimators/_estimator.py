@@ -101,7 +101,7 @@ class Estimator(BaseEstimator):
     @classmethod
     def _complete(cls) -> None:
         """Add the shared ones among the parameters of the constructor."""
-        cls.PARAMETERS = completed(cls.PARAMETERS, (known.name for known in cls._DECLARED))
+        cls.PARAMETERS = completed(cls.PARAMETERS, [known.name for known in cls._DECLARED])
         cls._parameter_constraints = constraints(cls.PARAMETERS)  # what scikit-learn reads
 
     def set_params(self, **params: Any) -> Self:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import tomllib
 import types
 import typing
@@ -115,14 +116,14 @@ class Settings:
         free : bool, default=False
             Return only those that a run may change when it is continued.
         """
-        known = ((each.metadata, getattr(self, each.name)) for each in fields(self))
         return {
-            meta["sets"]: value
-            for meta, value in known
+            each.metadata["sets"]: value
+            for each in fields(self)
             # A value of None leaves the parameter to the estimator, whose default may depend on
             # others.
-            if "sets" in meta and value is not None and (meta.get("free") or not free)
-            if model is None or meta.get("model", model) is model
+            if "sets" in each.metadata and (value := getattr(self, each.name)) is not None
+            if each.metadata.get("free") or not free
+            if model is None or each.metadata.get("model", model) is model
         }
 
     def placed(self, inputs: tuple[str, ...]) -> Self:
@@ -246,7 +247,7 @@ def _check_text(value: object) -> None:
     for text in value if isinstance(value, tuple) else [value]:
         # Names of files may hold bytes that are no text; Python carries them as lone surrogates,
         # which no file of ours can hold.
-        if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
+        if isinstance(text, str) and re.search("[\ud800-\udfff]", text):
             raise ValueError(f"{text!r} is not UTF-8; rename it.")
 
 
@@ -267,7 +268,8 @@ def _converted(value: object, kind: Any) -> Any:
 def without_none(kind: Any) -> Any:
     """Return the type that a hint allows besides None."""
     if isinstance(kind, types.UnionType):
-        return next(part for part in typing.get_args(kind) if part is not type(None))
+        first, last = typing.get_args(kind)
+        return last if first is type(None) else first
     return kind
 
 
