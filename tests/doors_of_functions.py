@@ -31,7 +31,7 @@ from given import (
 
 import atomstream
 from atomstream import series, signatures, sources, streams, tensors
-from atomstream.base import dense
+from atomstream.base import checked_array
 from atomstream.callbacks import History
 from atomstream.looks import plots
 from atomstream.losses import Mahalanobis
@@ -66,7 +66,7 @@ def history_of(held_out):
 
 
 def rows_of(stream):
-    return np.concatenate([dense(batch).astype(float) for batch in stream])
+    return np.concatenate([checked_array(batch, dtype=float) for batch in stream])
 
 
 TOPICS = atomstream.TopicModel(2, vectorizer="counts", random_state=0, n_epochs=1)

@@ -123,15 +123,17 @@ def test_steps_are_those_with_sums_for_all_features(name, monkeypatch):
 
     rng = np.random.default_rng(1)
     batches = [texts(rng, n=40, d=200, words=45) for _ in range(25)]
+    # Drawn starts would differ: they are drawn on the features with entries.
     how = {"coder": Multiplicative(max_rounds=20_000, tol=1e-13), "random_state": 0}
+    how["init"] = rng.random((R, 200)) + 0.1
     lazy = OnlineNMF(R, loss=name, **how)
     found = [lazy.partial_fit(batch).components_.copy() for batch in batches]
     monkeypatch.setattr(Batch, "touched", None)
     monkeypatch.setattr("atomstream.updates.majorise._raise", add)
     whole = OnlineNMF(R, loss=name, **how)
-    for number, (batch, atoms) in enumerate(zip(batches, found, strict=True)):
+    for batch, atoms in zip(batches, found, strict=True):
         expected = whole.partial_fit(batch).components_
-        assert_allclose(atoms, expected, rtol=0, atol=(1e-6 if number else 1e-10) * expected.max())
+        assert_allclose(atoms, expected, rtol=0, atol=1e-6 * expected.max())
     assert lazy.memory_.columns is not None
     assert whole.memory_.columns is None
 

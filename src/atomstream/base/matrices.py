@@ -82,7 +82,8 @@ def checked_numbers(X: Any, name: str = "X") -> Any:
         X = _filled(X)
     if hasattr(X, "to_batches") or hasattr(X, "to_struct_array"):
         return _checked_arrow(X, name)
-    if isinstance(X, Mapping) or not (hasattr(X, "__array__") or hasattr(X, "columns")):
+    is_array = hasattr(X, "shape") and (hasattr(X, "__array__") or hasattr(X, "columns"))
+    if isinstance(X, Mapping) or not is_array:
         _refuse_unopened(X, name)
         X = X if hasattr(X, "shape") else _array(X, name)
     if hasattr(X, "columns"):

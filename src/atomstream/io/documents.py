@@ -111,7 +111,7 @@ class DocumentFile(Input):
                 "ids or dates come in tables (.csv, .tsv) or JSON lines (.jsonl)."
             )
         used = TABLE_OPTIONS if self._kind is TABLES else ("encoding",)
-        check_used(options.table, frozenset(used), str(path))
+        check_used(options.table, {*used, "on_bad_line"}, str(path))
         self.n_skipped = 0  # in the last reading
         self._text = TextFile(self.path, self.name)
         self.guesses: Guesses = self._text.guesses
