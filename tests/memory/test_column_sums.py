@@ -125,7 +125,7 @@ def test_steps_are_those_with_sums_for_all_features(name, monkeypatch):
     batches = [texts(rng, n=40, d=200, words=45) for _ in range(25)]
     # Drawn starts would differ: they are drawn on the features with entries.
     how = {"coder": Multiplicative(max_rounds=20_000, tol=1e-13), "random_state": 0}
-    how["init"] = rng.random((R, 200)) + 0.1
+    how["init"] = OnlineNMF(R, loss=name, **how).partial_fit(batches[0]).components_ + 1e-4
     lazy = OnlineNMF(R, loss=name, **how)
     found = [lazy.partial_fit(batch).components_.copy() for batch in batches]
     monkeypatch.setattr(Batch, "touched", None)
