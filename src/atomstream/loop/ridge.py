@@ -18,10 +18,12 @@ from atomstream.schedules import Harmonic
 
 # From strong to weak, for atoms of length one: each goes on from the atoms of the one before.
 RIDGES = 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4
+N_USUAL = 6  # of these: weaker ones are for data without noise, whose error they halve at least
 HIDDEN_SHARE = 0.1  # of the observed entries
 ENOUGH_HIDDEN = 5_000  # entries that tell ridges apart; where fewer are hidden, it is done again
 MAX_REPEATS = 3
 GAIN = 3e-3  # share of the objective below which a round is the last one: the next ridge goes on
+AS_GOOD = 1.01  # times the least error: of such ridges the strongest, which few entries ask for
 CLEARLY_WORSE = 1.2  # times the least error: weaker ridges are not tried
 ACCURACY = Accuracy(violation=1e-4, gap=1e-6)  # of codes that predict
 
@@ -79,9 +81,12 @@ def _hidden_errors(
 
 def _least(errors: NDArray) -> float:
     """Return the ridge of the least error, between those tried by the parabola through three."""
+    if errors.min() > errors[:N_USUAL].min() / 2:
+        errors = errors[:N_USUAL]
     places, best = np.log(RIDGES[: len(errors)]), int(errors.argmin())
-    if not 0 < best < len(errors) - 1:
-        return RIDGES[best]
+    strongest = int((errors <= AS_GOOD * errors[best]).argmax())
+    if strongest < best or not 0 < best < len(errors) - 1:
+        return RIDGES[strongest]
     near = slice(best - 1, best + 2)
     bend, slope, _ = np.polyfit(places[near], np.log(errors[near]), 2)
     if bend <= 0:
