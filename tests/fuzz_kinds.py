@@ -174,7 +174,7 @@ def patches_of(path):
 
 
 def skipped_of(path):
-    return rows_of(path, options=atomstream.io.inputs.InputOptions(skip=True))
+    return rows_of(path, options=atomstream.io.inputs.InputOptions(on_bad_line="skip"))
 
 
 def edges_of(path):

@@ -216,7 +216,9 @@ def test_a_killed_driver_goes_on_from_its_last_round(tmp_path):
         "OnlineNMF(ATOMS, random_state=0).fit_stream(\n"
         "    shards, slots=3, rounds=SMALL, engine='threads', checkpoint=kept)\n"
     )
-    ended = subprocess.run([sys.executable, "-c", code], check=False, env=dict(os.environ))
+    paths = os.pathsep.join([str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")])
+    there = dict(os.environ) | {"PYTHONPATH": paths}
+    ended = subprocess.run([sys.executable, "-c", code], check=False, env=there)
     assert ended.returncode == -signal.SIGKILL
     kept = Checkpoint(tmp_path / "model.atoms")
     model = OnlineNMF(ATOMS, random_state=0)
