@@ -46,7 +46,7 @@ class EdgeOptions:
     Raises
     ------
     ValueError
-        For a name of weights that is none.
+        If ``weight`` is neither a text nor None.
     """
 
     weight: str | None = WEIGHT

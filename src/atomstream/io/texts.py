@@ -105,6 +105,7 @@ def decoded(read: Read, encoding: str, name: str) -> Read:
     decoder = codecs.getincrementaldecoder(codec)()
 
     def text(size: int) -> bytes:
+        """Return the next bytes as UTF-8, none at the end."""
         while True:
             came = read(size)
             with _naming_encoding(encoding, name):
@@ -145,6 +146,7 @@ def _without_mark(read: Read) -> Read:
     first = True
 
     def rest(size: int) -> bytes:
+        """Return the next bytes, the first ones without the mark."""
         nonlocal first
         came = read(size)
         if first:
