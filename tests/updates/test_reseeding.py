@@ -180,7 +180,8 @@ def test_a_start_with_repeated_rows_ends_as_one_of_different_rows(kind, loss, ro
         starts = [start, *(repeated(start, how) for how in HOW)]
         ends = [end_of(X, one, road, given) for one in starts]
         logs.append(np.log(ends[1:]) - np.log(ends[0]))
-    room.ratio(float(np.exp(np.abs(np.mean(logs)))), at_most=1.03)
+    # Each kind of repeats by itself: one that ends better must not hide one that ends worse.
+    room.ratio(float(np.exp(np.abs(np.mean(logs, axis=0)).max())), at_most=1.03)
 
 
 @pytest.mark.parametrize("how", HOW)
