@@ -187,6 +187,10 @@ DOORS = {
     # streams
     "streams.CubeRows(cube)": (TENSOR, lambda X: streams.CubeRows(X, (0, 1))[:]),
     "streams.OnDisk(rows)": (TABLE, lambda X: model("OnlineNMF").fit(streams.OnDisk(X))),
+    "streams.Triples(values)": (
+        ROW,
+        lambda x: np.asarray(streams.Triples(np.arange(len(x)) % 2, np.arange(len(x)), x)),
+    ),
     "streams.batches(X)": (TABLE, lambda X: rows_of(streams.batches(X, 5, rng=0))),
     "streams.patches(image)": (IMAGE, lambda X: rows_of(streams.patches([X], 4))),
     "streams.windows(series)": (TABLE, lambda X: rows_of(streams.windows(X, 3))),

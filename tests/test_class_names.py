@@ -37,7 +37,7 @@ STANDARD = [
     "NetworkDictionary", "NetworkLook", "NetworkReconstruction", "NetworkSettings",
     "NetworkTask", "NetworkWarning", "NewerFormatError", "Nonnegative", "NonnegativeBall",
     "NonnegativeScaler", "NormBall", "NotAModelError", "NotConvergedWarning", "Objective",
-    "OnDisk", "Seen", "Settling", "Starting",
+    "OnDisk", "TripleRows", "Triples", "triple_reading", "Seen", "Settling", "Starting",
     "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary", "OnlineDictionaryLearning",
     "OnlineNMF", "Parameter", "ParquetTable", "PassesTask", "PairProposals", "PatchClassifier",
     "PatchLearning", "Family", "Significance",

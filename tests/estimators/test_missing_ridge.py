@@ -52,6 +52,15 @@ def test_a_ridge_that_was_found_is_the_same_as_one_given():
     np.testing.assert_array_equal(found.transform(X), given.transform(X))
 
 
+def test_a_second_fit_finds_its_ridge_anew():
+    fresh, again = OnlineNMF(**FEW), OnlineNMF(**FEW)
+    for seed in (0, 1):
+        again.fit(ratings(seed)[1])
+    fresh.fit(ratings(1)[1])
+    assert again.chosen_["ridge"] == fresh.chosen_["ridge"]
+    np.testing.assert_array_equal(again.components_, fresh.components_)
+
+
 @pytest.mark.parametrize("kind", [OnlineNMF, OnlineDictionaryLearning])
 def test_where_nothing_is_missing_nothing_changes(kind):
     X = ratings()[0]

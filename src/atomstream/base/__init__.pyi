@@ -1,5 +1,6 @@
 from .bootstrap import RowDraws
 from .checks import (
+    DUPLICATES,
     MAX_NUMBER,
     Fixed,
     RandomSource,
@@ -53,6 +54,7 @@ from .names import (
 from .progress import Counted, compiling, shown_by, signals_handled, track
 
 __all__ = [
+    "DUPLICATES",
     "MAX_NUMBER",
     "NAMES",
     "SLACK",

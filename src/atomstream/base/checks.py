@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_COUNT = 2**62  # what arrays can be long at most; NumPy's own words are of no help beyond
+# What becomes of several values of one time, or of one row and column of a table.
+DUPLICATES = ("refuse", "mean", "sum", "first", "last")
 MAX_NUMBER = 1e300  # so that sums and squares of a few stay finite as far as they can
 
 RandomSource: TypeAlias = int | np.random.Generator | np.random.RandomState | None

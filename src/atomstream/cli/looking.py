@@ -27,7 +27,7 @@ from atomstream.looks.pages import edited_table, edits_of, n_atoms_of, sections_
 from atomstream.looks.record import Record, Table, cell, read_edits
 from atomstream.looks.report import write_figures
 from atomstream.runs import forward_warnings, making_sense, open_record
-from atomstream.runs.reading import reading_of, table_reading
+from atomstream.runs.reading import reading_of, triple_reading
 from atomstream.watch import alarms_of, lives_of
 from atomstream.watch.diagnostics import BEYOND_MEANS, UNEXPLAINED
 
@@ -115,7 +115,7 @@ def encode(
 # Before the last, which is --json. What was learned decides on the columns.
 encode.params[-1:-1] = [
     each
-    for each in options_of(table_reading)
+    for each in options_of(triple_reading)
     if each.name not in ("columns", "drop", "on_bad_line")
 ]
 

@@ -36,6 +36,7 @@ from atomstream.estimators.registry import SCHEDULES, ScheduleChoice, resolve, r
 from atomstream.exceptions import DataWarning
 from atomstream.loop import Algorithm, Learner, Progress, check_compatible
 from atomstream.problem import Batch, Clock
+from atomstream.streams.on_disk import at_once
 
 LOOKED_AT = 1024  # rows, at the end of a fit with missing entries
 PASSES = 10  # before the rounds over all rows
@@ -211,6 +212,8 @@ class OnlineDictionary(CallbackSupportMixin, Starting):
         """Return a new learner: an empty clock, a fresh source of randomness, no dictionary yet."""
         for name in field_names(self.LEARNED[len(OnlineDictionary.LEARNED) :]):
             self.__dict__.pop(name, None)  # what the model itself has learned
+        # And what was chosen for other data, such as a ridge: the parts must not know it.
+        self.__dict__.pop("_learner", None)
         algorithm = self._assemble()
         clock = Clock(self._schedule(), resolve_tolerance(algorithm.coder, self.TOLERANCE))
         _validation.warn_of_schedule(self.schedule, clock.schedule)
@@ -324,7 +327,8 @@ class OnlineDictionary(CallbackSupportMixin, Starting):
         """Warn where unseen entries of the first rows learned from are not to be believed."""
         if not self.missing or not self._learner.has_state:
             return
-        batch = next(_validation.cut(rows, known, LOOKED_AT, 1, None, make))
+        n_rows = min(LOOKED_AT, at_once(4 * rows.shape[1]))  # of some ten arrays of their size
+        batch = next(_validation.cut(rows, known, n_rows, 1, None, make))
         if batch.mask is None:
             return
         if sentence := self._doubt(batch, self._encode(batch).values, "their codes"):

@@ -18,7 +18,6 @@ from atomstream.base import (
     ArrayLike,
     Matrix,
     Samples,
-    checked_array,
     checked_matrix,
     in_order,
     known_names,
@@ -204,7 +203,8 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         check_is_fitted(self)
         # What is beside the data is cut with them only where these are in memory.
         alone = all(part is None for part in beside.values())
-        given = map(checked_array, _given.blocks(X)) if alone and _given.is_stored(X) else [X]
+        X = in_axes(self, X)
+        given = _given.blocks(X) if alone and _given.is_stored(X) else [X]
         form = sp.csr_array if sparse_output else np.asarray
         parts = []
         for block in given:

@@ -23,6 +23,7 @@ from atomstream.base import (
 )
 from atomstream.estimators._calls import blamed_model
 from atomstream.estimators._given import as_table, is_labelled, like
+from atomstream.streams.on_disk import OnDisk
 
 FLOATS = frozenset({np.dtype(np.float64), np.dtype(np.float32)})
 
@@ -78,7 +79,10 @@ def beside(X: Any, given: Any, name: str) -> Any:
 
 
 def in_axes(model: Any, X: Any) -> Any:
-    """Return data; an array of xarray with its axes, and their labels, where a model has them."""
+    """Return data; labelled arrays and triples in the axes that a model has learned."""
+    names = known_names(model)
+    if isinstance(X, OnDisk) and names is not None:
+        return X.with_columns(names)
     axes = vars(model).get("axes_")
     return X if axes is None or not is_labelled(X) else axes.in_place(X)
 

@@ -24,12 +24,11 @@ from atomstream.base import (
 )
 from atomstream.exceptions import DataWarning, IncompatiblePartsError
 from atomstream.losses import Entrywise, Squared
+from atomstream.streams.on_disk import OnDisk, at_once
 
 if TYPE_CHECKING:
     from atomstream.domains.tensors import Axes
     from atomstream.problem import Batch
-
-ENTRIES = 1 << 22  # that are read at a time of an array that is not in memory
 
 
 def is_labelled(X: Any) -> bool:
@@ -38,7 +37,9 @@ def is_labelled(X: Any) -> bool:
 
 
 def as_table(X: Any) -> Any:
-    """Return data with labels in two axes as a frame, and others as they are."""
+    """Return data with labels in two axes as a frame, entries as rows, others as they are."""
+    if isinstance(X, OnDisk) and X.names is not None:
+        return X[:]
     return X.to_pandas() if is_labelled(X) and X.ndim == 2 else X
 
 
@@ -149,9 +150,10 @@ def blocks(X: Any) -> Iterator[Any]:
     """Yield whole chunks of rows of an array that is not in memory (HDF5, Zarr, dask)."""
     sizes = X.chunks[0] if X.chunks else 1
     chunk = max(sizes) if isinstance(sizes, tuple) else sizes
-    step = max(ENTRIES // max(math.prod(X.shape[1:]) * chunk, 1), 1) * chunk
+    step = at_once(math.prod(X.shape[1:]) * chunk) * chunk
     for start in range(0, X.shape[0], step):
-        yield X[start : start + step]
+        part = X[start : start + step]
+        yield part if isinstance(part, NamedColumns) else checked_array(part)
 
 
 def is_stored(X: Any) -> bool:

@@ -11,7 +11,7 @@ from atomstream.dictionaries import Dictionary
 from atomstream.loop.ridge import ridge_for
 from atomstream.penalties.base import ElasticNetOnSet
 from atomstream.problem import Batch, observed_span
-from atomstream.streams import OnDisk
+from atomstream.streams.on_disk import OnDisk, at_once
 
 MAX_ROWS = 2048  # that the ridge is found in
 RIDGE_ADVICE = "learn with ridge='auto', or 0.001 (weak) to 0.3 (strong), or with fewer atoms"
@@ -29,10 +29,12 @@ def find_ridge(model: Any, rows: Any, known: dict[str, Any]) -> None:
         What is known of each row, as batches are made with.
     """
     some: Any = slice(None)
-    if rows.shape[0] > MAX_ROWS:
-        some = np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:MAX_ROWS])
+    stored = isinstance(rows, OnDisk)
+    n_rows = min(MAX_ROWS, at_once(rows.shape[1])) if stored else MAX_ROWS
+    if rows.shape[0] > n_rows:
+        some = np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:n_rows])
     known = {name: None if part is None else part[some] for name, part in known.items()}
-    rows = model._rows(rows[some], reset=False) if isinstance(rows, OnDisk) else rows[some]
+    rows = model._rows(rows[some], reset=False) if stored else rows[some]
     batch = model._to_batch(rows, **known)
     if batch.mask is None or not batch.mass:
         return

@@ -20,7 +20,7 @@ from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice
 from atomstream.loop import Algorithm
 from atomstream.schedules import Constant
-from atomstream.streams import windows
+from atomstream.streams.cuts import windows
 
 WINDOWS_AT_ONCE = 4096  # windows reconstructed at a time
 FOLLOWING = Constant(weight=1.0)

@@ -14,7 +14,7 @@ from atomstream.estimators._sklearn import with_callbacks
 from atomstream.estimators._validation import check_observed, check_weights, cut, warn_if_unsettled
 from atomstream.loop import MAX_ROUNDS, Learner, Progress
 from atomstream.problem import Batch
-from atomstream.streams import OnDisk
+from atomstream.streams.on_disk import OnDisk, at_once
 
 SETTLING_ROWS = 4096  # rows that are coded at a time in a round
 MAX_USAGE_ROWS = 1024  # evenly spread, that tell how much atoms are used where no round does
@@ -155,9 +155,10 @@ class Settling(Fitting):
             return
         stored: Any = rows
         make, run = self._rows_to_learn(rows)[1], self._current()
+        n_rows = min(SETTLING_ROWS, at_once(rows.shape[1]))
         for _ in range(MAX_ROUNDS):
             latest = None
-            for batch in cut(stored, known, SETTLING_ROWS, 1, None, make):
+            for batch in cut(stored, known, n_rows, 1, None, make):
                 latest = run.add_to_round(batch) or latest
                 if after(None):
                     return

@@ -21,7 +21,7 @@ from atomstream.estimators._validation import check_size
 from atomstream.estimators.encoding import sparse_encode
 from atomstream.estimators.image import ImageDictionary
 from atomstream.io.images import LUMA
-from atomstream.streams import patch_view
+from atomstream.streams.cuts import patch_view
 
 CLASSIFIERS: dict[str, type[PatchClassifier | ConvolutionalClassifier]] = {
     "perceptron": PatchClassifier,

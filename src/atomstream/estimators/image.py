@@ -21,7 +21,7 @@ from atomstream.domains.images.reconstruction import add_means, complete_image, 
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import blame
 from atomstream.estimators._patch_learning import PatchLearning
-from atomstream.streams import patch_view, patches
+from atomstream.streams.cuts import patch_view, patches
 
 # Found by measuring (docs/how-to/pictures.md); white is 1.
 NOISE_ALPHA = (2.0, 3.0)  # alpha over the noise, in patches without noise and of half noise

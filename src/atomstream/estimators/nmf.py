@@ -17,7 +17,7 @@ from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators.registry import CoderChoice, LossChoice, SetChoice, Start
 from atomstream.loop import Algorithm, Scaling
 from atomstream.losses import Huber
-from atomstream.streams import OnDisk
+from atomstream.streams.on_disk import OnDisk
 
 MIN_TRIMMED = 0.01  # share of the entries: to trim so many, or not, is no other result
 

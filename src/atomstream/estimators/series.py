@@ -18,7 +18,7 @@ from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._series_forecast import SeriesForecast
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.io.time_index import Times
-from atomstream.streams import windows
+from atomstream.streams.cuts import windows
 
 
 class SeriesDictionary(SeriesForecast):

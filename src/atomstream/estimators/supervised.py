@@ -36,7 +36,7 @@ from atomstream.loop import Algorithm
 from atomstream.losses.labels import best_head
 from atomstream.memory.labelled import labelled
 from atomstream.problem import Batch
-from atomstream.streams import OnDisk
+from atomstream.streams.on_disk import OnDisk
 from atomstream.updates.labelled_descent import LabelledDescent, head_penalties
 
 ROWS_TO_LEARN, MAX_PASSES = 1_000_000, 300  # where the number of passes is not given

@@ -100,7 +100,7 @@ class Sliced(_Array):
 
 def _as_rows(array: Any, axes: Sequence[int], name: str) -> Any:
     """Return an array as rows that run through some of its axes."""
-    from atomstream.streams import CubeRows  # few arrays name their axes
+    from atomstream.streams.on_disk import CubeRows  # few arrays name their axes
 
     try:
         return CubeRows(array, axes)

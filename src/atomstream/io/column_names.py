@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from atomstream.base import counted
+from atomstream.base import counted, listed
 from atomstream.exceptions import InputError
 from atomstream.io.number_format import NumberFormat
 
@@ -91,12 +91,6 @@ def _did_you_mean(column: str, names: list[str]) -> str:
     lowered = {name.lower(): name for name in names}
     like = get_close_matches(column.lower(), lowered, n=1)
     return f" Did you mean {lowered[like[0]]!r}?" if like else ""
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first names of several, quoted, and how many more there are."""
-    shown = ", ".join(repr(name)[:40] for name in names[:MAX_NAMES])
-    return shown + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
 
 
 def refuse_texts(texts: dict[str, str], name: str, form: NumberFormat) -> None:

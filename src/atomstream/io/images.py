@@ -14,7 +14,7 @@ from atomstream.exceptions import InputError
 from atomstream.io.input_options import OF_IMAGES, InputOptions
 from atomstream.io.outputs import ALPHA_FORMATS, DEEP_FORMATS, PLAIN, PixelFormat, image_format
 from atomstream.io.source import Block, Source, need, reading
-from atomstream.streams import patch_view, take
+from atomstream.streams.cuts import patch_view, take
 
 # Of red, green and blue in grey (ITU-R BT.601), with the four digits that saved ColorRestorers have
 # learned with: more digits would change what they restore.

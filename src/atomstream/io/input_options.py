@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from atomstream.base import DUPLICATES
 from atomstream.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ RAISE, SKIP = "raise", "skip"
 DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
 ORDERS = (AUTO, DAY_FIRST, MONTH_FIRST)  # of the numbers of dates
 REFUSE = "refuse"
-DUPLICATES = (REFUSE, "mean", "sum", "first", "last")  # what becomes of rows of one time
 Range = tuple[int, int]  # first and last number of lines
 Find = Callable[[Sequence[str]], list[int]]  # the places of columns by their names
 # What concerns lines of text, and no other kind of table.
@@ -139,11 +139,8 @@ class TableOptions:
         if self.missing != ():
             few = [self.missing] if isinstance(self.missing, str | int | float) else self.missing
             object.__setattr__(self, "missing", tuple(map(str, few)))
-        for name, known in (("header", (AUTO, YES, NO)), ("on_bad_line", (RAISE, SKIP))):
-            if getattr(self, name) not in known:
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r:.40}, needed is one of {', '.join(known)}."
-                )
+        check_choice("header", self.header, (AUTO, YES, NO))
+        check_choice("on_bad_line", self.on_bad_line, (RAISE, SKIP))
         if self.given(OF_SIGNS):
             # Here, for most inputs have no signs, and arrays have no text.
             from atomstream.io.number_format import check_encoding, check_sign
@@ -206,6 +203,11 @@ class InputOptions(TableOptions):
         Where ``key`` is not given, the axes that an array must have to be the one that is meant.
     head : object, optional
         What the beginning of a table of text has told: then it is not looked at again.
+    triples : bool, default=False
+        Whether each line of a table holds the row, the column and the value of one entry; the
+        others are missing. All inputs are one table.
+    duplicates : {"refuse", "mean", "sum", "first", "last"}, default="refuse"
+        What becomes of several values of one row and column of ``triples``.
     """
 
     key: str | None = None
@@ -218,6 +220,22 @@ class InputOptions(TableOptions):
     sample_axes: Sequence[int] | None = None
     n_axes: int = 0
     head: Any = None
+    triples: bool = False
+    duplicates: str = REFUSE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("duplicates", self.duplicates, DUPLICATES)
+        if self.duplicates != REFUSE and not self.triples:
+            raise InputError(
+                f"duplicates is {self.duplicates!r}, which is for triples of row, column and value."
+            )
+
+
+def check_choice(name: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a word that is none of those known."""
+    if value not in known:
+        raise InputError(f"{name} is {value!r:.40}, needed is one of {', '.join(known)}.")
 
 
 def is_among(line: int, ranges: Sequence[Range]) -> bool:

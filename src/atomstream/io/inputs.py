@@ -105,6 +105,8 @@ def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> l
         raise InputError(
             "No input was given; name files, a folder of images, or - for standard input."
         )
+    if options.triples:
+        return [_loaded("triple_files:TripleRows")(inputs, options)]
     if STANDARD_INPUT in inputs and len(inputs) > 1:
         raise InputError(
             "Standard input cannot be combined with other inputs, because it can be read only once."

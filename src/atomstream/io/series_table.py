@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base import check_keywords, counted
+from atomstream.base import DUPLICATES, check_keywords, counted
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, existing, log_guesses, need, open_inputs, write_table
 from atomstream.io.column_names import ROWS_JUDGED, chosen
@@ -23,7 +23,7 @@ from atomstream.io.dates import (
     look_like_dates,
 )
 from atomstream.io.frame_columns import FrameColumns, columns_of_frame
-from atomstream.io.input_options import AUTO, DUPLICATES, ORDERS, REFUSE, Find, Naming
+from atomstream.io.input_options import AUTO, ORDERS, REFUSE, Find, Naming, check_choice
 from atomstream.io.time_index import regular_grid
 
 SENTINEL = re.compile(r"-1|-9+(\.9+)?")  # as tables often write what is missing
@@ -161,8 +161,8 @@ def read_series(
     InputError
         For files that cannot be read, dates of another kind, and columns that are not numeric.
     """
-    _check_choice("dates", dates, ORDERS)
-    _check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("dates", dates, ORDERS)
+    check_choice("duplicates", duplicates, DUPLICATES)
     check_keywords("The reader of tables", options, InputOptions)
     how = InputOptions(**options)
     if known:
@@ -172,11 +172,6 @@ def read_series(
         table = _arranged(_read(source, time, dates, how), regular, duplicates)
         return _beside(table, ahead)
     return _arranged(_read(source, time, dates, how), regular, duplicates)
-
-
-def _check_choice(name: str, value: str, known: Sequence[str]) -> None:
-    if value not in known:
-        raise InputError(f"{name} is {value!r:.40}, needed is one of {', '.join(known)}.")
 
 
 def _read(source: Any, time: str | None, order: str, options: InputOptions) -> SeriesTable:

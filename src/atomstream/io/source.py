@@ -224,6 +224,10 @@ class Source(Input, ABC):
                 X = checked_numbers(block.X, self.name)
                 yield block._replace(X=in_order(X, self._order))
 
+    def place_of(self, row: int) -> str:
+        """Return the words for where a row stands."""
+        return f"row {row} of {self.name}, counted from 0"
+
     def about_rows(self) -> int | None:
         """Return about the number of rows, as far as it is known without reading all of them."""
         return self.n_rows

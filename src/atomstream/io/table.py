@@ -4,6 +4,7 @@ import csv
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,15 @@ class TextTable(Table):
     def waiting(self) -> bool:  # type: ignore[override]
         """Whether standard input waits for its writer at this moment."""
         return self._text.waiting
+
+    def place_of(self, row: int) -> str:
+        """Return the words for where a row stands: its line."""
+        with self._text.parts(self._dialect, self._n_lines) as parts:
+            for part in parts:
+                if row < part.n_records:
+                    return f"line {next(islice(part.records(), row, None))[0]} of {self.name}"
+                row -= part.n_records
+        raise IndexError(row)
 
     def about_rows(self) -> int | None:
         """Return about the number of rows: the length of the file over that of its lines."""

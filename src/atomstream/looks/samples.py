@@ -12,7 +12,7 @@ from atomstream.base import of_sum_one
 from atomstream.io.series_table import SeriesTable
 from atomstream.looks import cards
 from atomstream.looks.cards import Picture
-from atomstream.streams import windows
+from atomstream.streams.cuts import windows
 from atomstream.watch import Trace
 
 MAX_SAMPLES_PER_ATOM = 4  # samples kept of each atom

@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from atomstream.base import DUPLICATES
 from atomstream.base.parameters import one_of
 from atomstream.io.input_options import (
     AUTO,
     BELOW_LIMIT,
-    DUPLICATES,
     NO,
     ORDERS,
     RAISE,
     REFUSE,
     SKIP,
     YES,
+    InputOptions,
     TableOptions,
 )
 from atomstream.io.inputs import CALLED
@@ -23,7 +24,7 @@ from atomstream.runs.settings import SENTINELS, option
 
 def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of tables among options of a command, as `TableOptions` calls them."""
-    named = {CALLED.get(each.name, each.name): each.name for each in fields(TableOptions)}
+    named = {CALLED.get(each.name, each.name): each.name for each in fields(InputOptions)}
     return {named[name]: value for name, value in options.items() if value not in (None, ())}
 
 
@@ -101,6 +102,26 @@ class table_reading(entry_reading):  # noqa: N801 - a group of fields, mixed int
     index: str = option(
         AUTO, "Column that names the rows and is not learned; no for none, auto for unnamed ones."
     )
+
+
+@dataclass(frozen=True)
+class triple_reading(table_reading):  # noqa: N801 - a group of fields, mixed into settings
+    """The fields that say how a table is read of which each line may hold one entry."""
+
+    triples: bool = option(
+        False,
+        "Lines hold the row, the column and the value of one entry (--columns names the three); "
+        "entries that are not listed are missing, and all inputs are one table.",
+    )
+    duplicates: str = option(
+        REFUSE,
+        "What becomes of several values of one row and column (with --triples).",
+        one_of(*DUPLICATES),
+    )
+
+    def reading(self) -> dict[str, Any]:
+        """Return the options of these fields."""
+        return super().reading() | {"triples": self.triples, "duplicates": self.duplicates}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from atomstream.domains.images.pixels import as_image, white
 from atomstream.io import Feed, InputOptions, Pictures, Position, images_in
-from atomstream.streams import patch_view, patches
+from atomstream.streams.cuts import patch_view, patches
 
 
 class Drawn(NamedTuple):

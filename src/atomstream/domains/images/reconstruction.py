@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from atomstream.base import ArrayLike, checked_array, track
 from atomstream.coders.pursuit import pursue
 from atomstream.domains.images.pixels import of_type, white
-from atomstream.streams import check_center, patch_view, steps, take
+from atomstream.streams.cuts import check_center, patch_view, steps, take
 
 TILE = 4096  # patches changed at a time
 

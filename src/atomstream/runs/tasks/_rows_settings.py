@@ -12,7 +12,7 @@ from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import InputError
 from atomstream.io import STANDARD_INPUT, InputOptions, Naming, axes_of, bad_rows
-from atomstream.runs.reading import table_reading
+from atomstream.runs.reading import triple_reading
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks import _passes
 from atomstream.schedules import Constant
@@ -21,7 +21,7 @@ MODELS = {"nmf": "OnlineNMF", "dictionary": "OnlineDictionaryLearning", "convex"
 
 
 @dataclass(frozen=True)
-class RowsSettings(checkpoints, table_reading, Settings):
+class RowsSettings(checkpoints, triple_reading, Settings):
     """Settings of a run on rows of numbers or images."""
 
     label: ClassVar[str | None] = None  # a setting where models can learn from labels
@@ -100,6 +100,13 @@ class RowsSettings(checkpoints, table_reading, Settings):
                 f"half_life={self.half_life!r} and schedule={self.schedule!r} exclude each other; "
                 "give one of them."
             )
+        if self.triples:
+            object.__setattr__(self, "missing", True)  # what is not listed
+            if self.label is not None or getattr(self, "slots", None) is not None:
+                other = "--slots and --engine" if self.label is None else "--label"
+                raise InputError(
+                    f"--triples and {other} exclude each other; leave one of them out."
+                )
         # What was read cannot be read again: a second pass would need a file.
         if STANDARD_INPUT in self.inputs and (self.epochs or 1) > 1:
             raise InputError(f"Standard input can be read once, --epochs is {self.epochs}.")
