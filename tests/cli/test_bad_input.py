@@ -568,7 +568,10 @@ SERIES = {
         "series forecast dates.csv --out new",
         "holds '0/1/2020', needed are dates such as",
     ),
-    "forecast months.csv": ("series forecast months.csv --out new", "'day' is not numeric"),
+    "forecast months.csv": (
+        "series forecast months.csv --out new",
+        "holds '2020-13', needed are dates",
+    ),
     "forecast few.csv window 6": (
         "series forecast few.csv --window 6 --out new",
         "has 5 rows, needed are 24: give more, or choose a smaller --window or --init-rows",

@@ -250,3 +250,15 @@ def test_all_formats_find_the_column_of_times(tmp_path, kind, place):
     if plain is not None:
         plain.to_parquet(tmp_path / "plain.parquet")
         assert read_series(tmp_path / "plain.parquet").time == read_series(plain).time == "time"
+
+
+@pytest.mark.parametrize("wrong", ["2020-13", "2020-02-30", "soon"])
+def test_a_wrong_date_among_dates_is_named(tmp_path, wrong):
+    path = tmp_path / "dates.csv"
+    dates = [f"2020-{month:02}" for month in range(1, 10)]
+    dates[4] = wrong
+    frame = pd.DataFrame({"t": dates, "a": range(9)})
+    frame.to_csv(path, index=False)
+    for source in (path, frame):
+        with pytest.raises(InputError, match=f"holds '{wrong}', needed are dates"):
+            read_series(source)

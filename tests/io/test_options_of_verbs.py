@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from scipy.io import mmwrite
 
 from atomstream import sources
-from atomstream.io import read_series
+from atomstream.io import as_frames, read_series
 from atomstream.io.inputs import CALLED, OF_IMAGES
 from atomstream.runs import TASKS
-from atomstream.runs.reading import series_reading
+from atomstream.runs.reading import series_reading, triple_reading
 from atomstream.runs.task import task_named
 
 nx = pytest.importorskip("networkx", reason="needs networkx")
@@ -44,13 +44,15 @@ VALUES = {
     "dates": ("month-first", "0.5"),
     "regular": (True, "0.5"),
     "duplicates": ("mean", "0.5"),
+    "triples": (True, "0.5"),
     "key": ("other", "0.5"),
     "patch": (5, "0.5"),
     "grey": (True, "0.5"),
     "per_image": (7, "0.5"),
+    "axis": ("1", "0.5"),
     "sample_axes": ("1", "0.5"),
 }
-OF_ARRAYS = {"key", "sample_axes", *OF_IMAGES} - {"center"}
+OF_ARRAYS = {"key", "axis", "sample_axes", *OF_IMAGES} - {"center"}
 
 
 def table(entry, times=None):
@@ -129,6 +131,24 @@ def write_states(path, entry, _):
         path.write_text("\n".join(["red", "blue", entry] * 5))
 
 
+def write_cube(path, entry, _):
+    """Write a tensor of three axes."""
+    cube = X[:24].reshape(4, 6, 4)
+    if path.suffix == ".npy":
+        np.save(path, cube)
+    elif path.suffix == ".npz":
+        np.savez(path, only=cube)
+    else:
+        places = dict(zip("abc", np.indices(cube.shape).reshape(3, -1), strict=True))
+        pd.DataFrame(places | {"value": cube.ravel(), "d": 1.0}).to_parquet(path)
+
+
+def write_video(path, entry, _):
+    """Write the frames of a video."""
+    frames = rng.integers(0, 255, (5, 6, 7, 3)).astype("u1")
+    np.save(path, frames) if path.suffix == ".npy" else np.savez(path, only=frames)
+
+
 def rows(task):
     """Return what is learned of rows."""
     return [block.X for source in task.sources for block in source.blocks(0, 0)]
@@ -166,6 +186,13 @@ VERBS = {
         {},
     ),
     "text": ((".csv", ".jsonl", ".txt"), write_texts, lambda it: [*it.sources[0]], {}),
+    "tensor": ((".npy", ".npz", ".parquet"), write_cube, rows, {}),
+    "video": (
+        (".npy", ".npz"),
+        write_video,
+        lambda it: [*as_frames(it.settings.opened(), grey=it.settings.grey)],
+        {},
+    ),
     "walk": ((*TABLES, ".npy"), write, lambda it: [*it._positions(0)], ENDS),
     "walk of states": (
         (".txt", ".npy"),
@@ -214,7 +241,8 @@ def test_an_option_is_used_or_refused(tmp_path, verb, ending):
 
 
 def test_all_verbs_and_options_are_there():
-    others = {"image", "tensor", "video"}  # of arrays and pictures
-    assert {verb.removesuffix(" of states") for verb in VERBS} | others == {*TASKS}
-    assert {*VALUES} == {each.name for each in fields(series_reading)} | OF_ARRAYS
+    # Pictures alone are opened by "image", which has no option of reading.
+    assert {verb.removesuffix(" of states") for verb in VERBS} | {"image"} == {*TASKS}
+    known = {each.name for kind in (series_reading, triple_reading) for each in fields(kind)}
+    assert {*VALUES} == known | OF_ARRAYS
     assert {*CALLED.values()} <= {*VALUES}

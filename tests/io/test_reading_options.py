@@ -264,3 +264,12 @@ def test_a_quoted_pattern_stands_for_files(tmp_path, capsys, monkeypatch, engine
     run("encode", "run0", "part/[0-9].npy", "--out", "codes.csv")
     assert len((tmp_path / "codes.csv").read_text().splitlines()) == 91
     assert "There is no" in refused(capsys, "learn", "part/*.csv", *engine, "--out", "none")
+
+
+def test_a_pattern_is_taken_where_one_file_is_learned_from(tmp_path, capsys):
+    for number in range(2):
+        np.save(tmp_path / f"cube{number}.npy", np.random.default_rng(0).random((9, 3, 4)))
+    settings = ["--atoms", 2, "--epochs", 1, "--out", tmp_path / "run"]
+    run("tensor", "learn", tmp_path / "*0.npy", *settings)
+    told = refused(capsys, "tensor", "learn", tmp_path / "*.npy", *settings)
+    assert "stands for 2 files, and one is learned from" in told

@@ -12,6 +12,7 @@ import click
 from atomstream.base import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
+from atomstream.io.files import expanded
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.source import guesses_of
 from atomstream.runs import TASKS, Outcome, Run, RunFolder, StoppedAtOnce, stopped_by_signals
@@ -104,10 +105,18 @@ def _settings_of(kind: type[Task], config: Path | None, options: dict[str, Any])
         values = as_input_error(config, lambda: read_settings(config, kind.settings_type))
     values |= given(kind.settings_type, options)
     if names not in (None, ()):
-        values["inputs"] = list(names) if kind.many else [names]
+        values["inputs"] = list(names) if kind.many else [_one_input(names)]
     settings = as_input_error("settings", lambda: kind.settings_type(**values))
     places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
     return as_input_error("settings", lambda: settings.placed(tuple(places)))
+
+
+def _one_input(name: str) -> str:
+    """Return the one input that a name or a pattern stands for."""
+    found = expanded([name])
+    if len(found) > 1:
+        raise InputError(f"{name} stands for {len(found)} files, and one is learned from: name it.")
+    return found[0]
 
 
 def _say_estimate(kind: type[Task], settings: Any, as_json: bool) -> int:

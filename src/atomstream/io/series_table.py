@@ -333,7 +333,10 @@ class _TimeColumn(Naming):
         ]
         if not columns or not columns[0]:
             return []
-        if look_like_dates(columns[0]) or (not some and LIKE_DATE.match(columns[0][0].strip())):
+        first = columns[0][0].strip()
+        # A date alone, even if one below it is wrong: the complaint is then about that one.
+        is_date = LIKE_DATE.match(first) or (not first.isdigit() and look_like_dates([first]))
+        if look_like_dates(columns[0]) or (not some and is_date):
             return [0]
         called = [i for i, name in enumerate(names) if _is_called_a_time(name)]
         return [i for i in called if look_like_dates(columns[i], numbers=True)][:1]
