@@ -162,6 +162,7 @@ def test_what_does_not_go_with_entries(tmp_path, capsys, more, told):
 def test_what_needs_entries(tmp_path, capsys):
     path = written(tmp_path, ".csv")
     plain = ["--atoms", 2, "--out", tmp_path / "run"]
+    assert "say --triples where" in refused(capsys, "learn", path, *plain)
     assert "for triples" in refused(capsys, "learn", path, "--duplicates", "sum", *plain)
     assert "name a file" in refused(capsys, "learn", "-", "--triples", *plain)
     WHOLE.to_csv(tmp_path / "whole.csv", index=False)

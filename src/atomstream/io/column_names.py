@@ -93,13 +93,17 @@ def _did_you_mean(column: str, names: list[str]) -> str:
     return f" Did you mean {lowered[like[0]]!r}?" if like else ""
 
 
-def refuse_texts(texts: dict[str, str], name: str, form: NumberFormat) -> None:
+def refuse_texts(
+    texts: dict[str, str], name: str, form: NumberFormat, *, n_columns: int = 0
+) -> None:
     """Raise for chosen columns of text; ``texts`` maps each name to an example."""
     if not texts:
         return
     column, field = next(iter(texts.items()))
     advice = form.advice(field)
     index = f", or name rows by it with --index {column}" if column and len(texts) == 1 else ""
+    if len(texts) == 2 and n_columns == 3:  # such as user, item and rating
+        index = ", or say --triples where each line is the entry of a row and a column"
     raise InputError(
         f"{name}: {'columns' if len(texts) > 1 else 'column'} {listed(list(texts))} "
         f"{'are' if len(texts) > 1 else 'is'} not numeric ({column!r:.40} holds {field!r:.40}); "

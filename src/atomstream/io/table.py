@@ -64,7 +64,7 @@ class Table(Source):
                 "out; choose others with --columns."
             )
         words = {all_names[i]: texts[i] for i in self._numbers if i in texts}
-        refuse_texts(words, self.name, options.numbers)
+        refuse_texts(words, self.name, options.numbers, n_columns=len(self._numbers))
         self._sentinels = options.numbers.sentinels
         self._labels = aside if options.naming.kept else []
         self.names = self.columns = [all_names[i] for i in self._numbers]
