@@ -153,7 +153,7 @@ def learned_while_workers_are_killed(folder, kill, engine, n):
 
 @pytest.mark.usefixtures("_workers_start_soon")
 def test_workers_that_are_killed_again_and_again_change_no_bit(tmp_path):
-    learned_while_workers_are_killed(tmp_path, kill, "processes:2", 6)
+    learned_while_workers_are_killed(tmp_path, kill, "processes:2", 4)
 
 
 @pytest.mark.usefixtures("_workers_start_soon")

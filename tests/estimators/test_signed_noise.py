@@ -110,7 +110,7 @@ def test_updates_of_nonnegative_atoms_by_signed_rows_go_down(updater, room):
 def test_subgradient_steps_learn_signed_atoms(room):
     rng = np.random.default_rng(0)
     atoms = rng.standard_normal((4, 10))
-    X = rng.laplace(size=(500, 4)) @ atoms + 0.05 * rng.standard_normal((500, 10))
+    X = rng.laplace(size=(200, 4)) @ atoms + 0.05 * rng.standard_normal((200, 10))
     best = OnlineDictionaryLearning(4, alpha=0.01, random_state=0).fit(X).objective(X)
     for given in ({"updater": "spsg"}, {"coder": "projected_subgradient"}):
         model = OnlineDictionaryLearning(4, alpha=0.01, n_epochs=20, random_state=0, **given).fit(X)
