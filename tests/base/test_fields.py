@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from atomstream.base.fields import (
+from atomstream.base.saved_fields import (
     ANY,
     array,
     check_fields,

@@ -12,17 +12,17 @@ import pytest
 
 import atomstream
 from atomstream.cli import main
-from atomstream.cli.commands import LEARNING, commands
+from atomstream.cli.commands import commands, learning
 from atomstream.cli.options import given, options_of
 from atomstream.cluster.gathering import ROUND_LIMIT
 from atomstream.domains.text.topic_shares import MIN_SPANS
 from atomstream.estimators.registry import DEFAULT_ALPHA
-from atomstream.runs import TASKS, settings
+from atomstream.runs import kinds_of_runs, settings
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings
 from atomstream.runs.task import task_named
 
-KINDS = list(TASKS)
+KINDS = list(kinds_of_runs())
 SETTINGS = [task_named(name).settings_type for name in KINDS]
 # The least that settings of each kind need besides their defaults.
 INPUTS = {
@@ -236,7 +236,7 @@ def test_lists_are_parted_at_commas():
 def all_commands(group=commands, words=()):
     context = click.Context(group)
     for name in group.list_commands(context):
-        domain = (*words, name) in {(words[0],) for words in LEARNING if len(words) > 1}
+        domain = (*words, name) in {(words[0],) for words in learning() if len(words) > 1}
         command = None
         try:
             command = group.get_command(context, name)
@@ -264,7 +264,7 @@ def test_every_command_shows_its_help(command, capsys):
     assert main(group) == 0
     told = capsys.readouterr().out
     assert "Usage: " in told
-    task = LEARNING.get(tuple(command.split()))
+    task = learning().get(tuple(command.split()))
     assert told.count("--max-memory") == ("Commands:" not in told)
     if task is None:
         return

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import atomstream
-from atomstream.base.fields import Field
+from atomstream.base.saved_fields import Field
 from atomstream.files import archive, registry
 
 GOLDEN = Path(__file__).parents[1] / "golden/models"

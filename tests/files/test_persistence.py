@@ -29,6 +29,7 @@ from atomstream import (
     OnlineDictionaryLearning,
     OnlineNMF,
 )
+from atomstream.base.declared import declared
 from atomstream.coders import ActiveSet, Auto
 from atomstream.coders.tolerances import LogTolerance
 from atomstream.files import archive, codec, registry
@@ -322,7 +323,7 @@ def test_a_disk_that_is_really_full_says_so(saved, monkeypatch):
 def test_the_parts_that_can_be_saved_are_all_there_are():
     from atomstream.estimators import registry as names
 
-    parts = registry.library_parts().keys() | registry.DOMAIN_PARTS.keys()
+    parts = registry.library_parts().keys() | declared("parts").keys()
     assert len(parts) == 49
     for known in (names.LOSSES, names.SETS, names.SCHEDULES, names.TOLERANCES, names.CODERS):
         for make in known.values():
@@ -330,12 +331,12 @@ def test_the_parts_that_can_be_saved_are_all_there_are():
 
 
 def test_names_in_files_are_those_of_classes_and_each_says_what_is_saved():
-    for name in registry.MODELS:
+    for name in registry.models():
         model = registry.model_class(name)
         assert model.__name__ == name
         assert model.LEARNED
         assert registry.tag_of(model()) == "model"
-    for name in registry.VALUES:
+    for name in registry.VALUES.keys() | declared("values").keys():
         assert registry.value_class(name).__name__ == name
         kind = registry.value_class(name)
         assert hasattr(kind, "SAVED") or dataclasses.is_dataclass(kind)

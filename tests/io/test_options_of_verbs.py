@@ -12,7 +12,7 @@ from scipy.io import mmwrite
 from atomstream import sources
 from atomstream.io import as_frames, read_series
 from atomstream.io.inputs import CALLED, OF_IMAGES
-from atomstream.runs import TASKS
+from atomstream.runs import kinds_of_runs
 from atomstream.runs.reading import series_reading, triple_reading
 from atomstream.runs.task import task_named
 
@@ -242,7 +242,7 @@ def test_an_option_is_used_or_refused(tmp_path, verb, ending):
 
 def test_all_verbs_and_options_are_there():
     # Pictures alone are opened by "image", which has no option of reading.
-    assert {verb.removesuffix(" of states") for verb in VERBS} | {"image"} == {*TASKS}
+    assert {verb.removesuffix(" of states") for verb in VERBS} | {"image"} == {*kinds_of_runs()}
     known = {each.name for kind in (series_reading, triple_reading) for each in fields(kind)}
     assert {*VALUES} == known | OF_ARRAYS
     assert {*CALLED.values()} <= {*VALUES}

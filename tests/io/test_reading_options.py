@@ -15,7 +15,7 @@ import atomstream
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, TableOptions, open_inputs
 from atomstream.io.inputs import CALLED
-from atomstream.runs import TASKS
+from atomstream.runs import kinds_of_runs
 from atomstream.runs.reading import entry_reading, number_reading, table_reading, text_reading
 from atomstream.runs.task import task_named
 
@@ -92,7 +92,7 @@ OTHERS = {"image", "tensor", "video"}  # read arrays and pictures
 
 
 def test_every_kind_of_run_that_reads_tables_has_their_options():
-    assert {*READERS} | OTHERS == {*TASKS}
+    assert {*READERS} | OTHERS == {*kinds_of_runs()}
     for name, group in READERS.items():
         assert issubclass(task_named(name).settings_type, group), name
 

@@ -10,7 +10,7 @@ import pytest
 from commands import refused, run, standard_input
 
 from atomstream.io.inputs import open_inputs
-from atomstream.runs import TASKS, estimate
+from atomstream.runs import estimate, kinds_of_runs
 from atomstream.runs.estimate import Estimate
 from atomstream.runs.task import Task, Work, task_named
 
@@ -119,7 +119,7 @@ def test_lines_are_counted_in_the_beginning_of_long_files(tmp_path, ending, n_ro
 def test_standard_input_and_other_kinds_have_no_estimate(capsys):
     with standard_input("1,2\n3,4\n"):
         assert "standard input does not tell" in refused(capsys, "learn", "-", "--estimate")
-    offered = {name for name in TASKS if task_named(name).work is not Task.work}
+    offered = {name for name in kinds_of_runs() if task_named(name).work is not Task.work}
     assert offered == {"", "image", "network", "tensor"}
     assert "No such option" in refused(capsys, "text", "topics", "x.txt", "--estimate")
 

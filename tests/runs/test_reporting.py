@@ -21,14 +21,14 @@ from atomstream import (
     save,
 )
 from atomstream.cli import main
-from atomstream.files.registry import MODELS
+from atomstream.files.registry import models
 
 GOLDEN = Path(__file__).parents[1] / "golden/models"
 X = np.random.default_rng(0).random((60, 6))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", sorted(models()))
 def test_every_model_has_a_report(name, tmp_path):
     if (GOLDEN / f"{name}.atoms").exists():
         model = load(GOLDEN / f"{name}.atoms")

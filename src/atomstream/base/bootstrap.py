@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import count, one_of
+from atomstream.base.saved_fields import count, one_of
 
 # Chances that a Poisson variable of mean one is at most 0, 1, ...; the rest is below 1e-17.
 UP_TO = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(19)])

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Self
 
-from atomstream.base.fields import Field
-from atomstream.base.fields import one_of as field_of
+from atomstream.base.saved_fields import Field
+from atomstream.base.saved_fields import one_of as field_of
 
 log = logging.getLogger(__name__)
 

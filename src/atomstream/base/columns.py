@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array
+from atomstream.base.saved_fields import array
 
 
 class Columns:

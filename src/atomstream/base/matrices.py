@@ -4,13 +4,13 @@
 """
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from atomstream.base.declared import find, loaded
 from atomstream.base.extras import library
 
 KINDS = "fiubO"  # of NumPy's types: real numbers, and objects, which may be some
@@ -197,10 +197,9 @@ def _refuse_foreign(X: Any, name: str) -> None:
     if library == "builtins" or hasattr(X, "__array__"):
         return
     # Fields say what to give of the objects of their libraries; none is named here.
-    place = import_module("atomstream.domains").INSTEAD.get(library)
+    place = find("instead", library)
     if place is not None:
-        module, function = place.split(":")
-        instead = getattr(import_module(module), function)(X)
+        instead = loaded(place)(X)
         raise TypeError(f"{name} is of the type {kind}, needed is an array; {instead}.")
     if hasattr(X, "shape") and not hasattr(X, "dtype"):
         raise TypeError(f"{name} is of the type {kind}, which NumPy does not read as an array.")

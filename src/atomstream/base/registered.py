@@ -25,7 +25,7 @@ def register(part: PartT, name: str | None = None) -> PartT:
     ----------
     part : type
         A dataclass, or a class whose ``SAVED`` lists the attributes that make it up, by their names
-        or as declared fields (`atomstream.base.fields`).
+        or as declared fields (`atomstream.base.saved_fields`).
     name : str, optional
         By default the package and the class in small letters: ``mypackage-huber``.
 

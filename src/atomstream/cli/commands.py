@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 import click
 
 import atomstream
-from atomstream.runs import GROUPS, TASKS
+from atomstream.base.declared import declared, find, loaded
+from atomstream.runs.kinds import ROWS
 
 
 class _Verb(NamedTuple):
-    """The module of this folder that has a command, and the line of help about it."""
+    """A command: its line of help, and its place or the kind of run that it begins."""
 
-    module: str
     summary: str
+    place: str = ""
+    task: str = ""
 
 
 # Imported by scikit-learn and SciPy, which use them in a few functions. They take three quarters of
@@ -35,24 +37,38 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "scipy.sparse.linalg": ("cg", "LinearOperator"),
     "psutil": ("Process",),
 }
-# The commands that begin runs: the words typed, and the name of the task.
-LEARNING = {tuple(kind.command.split()): name for name, kind in TASKS.items()}
 RESUME = ("resume",)
-# The other commands, by the words typed.
+# The commands that begin no run, by the words typed; fields declare others.
 FURTHER = {
-    RESUME: _Verb("running", "Continue a run where it stopped."),
-    ("edit",): _Verb("looking", "Name, accept, reject and merge atoms."),
-    ("encode",): _Verb("looking", "Write the codes of inputs."),
-    ("inspect",): _Verb("looking", "Show a run on one screen."),
-    ("plot",): _Verb("looking", "Write the pictures."),
-    ("reconstruct",): _Verb("looking", "Rebuild an image or a network from atoms."),
-    ("report",): _Verb("looking", "Write a report with all pictures."),
-    ("watch",): _Verb("watching", "Follow a run in the terminal."),
-    ("image", "denoise"): _Verb("image", "Remove the noise from a picture."),
-    ("image", "inpaint"): _Verb("image", "Fill the holes of a picture."),
-    ("network", "denoise"): _Verb("network", "Rank pairs of nodes by how likely edges they are."),
-    ("network", "reconstruct"): _Verb("network", "Rebuild a network from atoms."),
+    RESUME: ("running:resume_command", "Continue a run where it stopped."),
+    ("edit",): ("looking:edit", "Name, accept, reject and merge atoms."),
+    ("encode",): ("looking:encode", "Write the codes of inputs."),
+    ("inspect",): ("looking:inspect", "Show a run on one screen."),
+    ("plot",): ("looking:plot", "Write the pictures."),
+    ("reconstruct",): ("looking:reconstruct", "Rebuild an image or a network from atoms."),
+    ("report",): ("looking:report", "Write a report with all pictures."),
+    ("watch",): ("watching:watch", "Follow a run in the terminal."),
 }
+
+
+@cache
+def _verbs(*, outside: bool = True) -> dict[tuple[str, ...], _Verb]:
+    """Return all commands by the words typed; ``outside``: those of other packages among them."""
+    learning = {"": ROWS._asdict()} | declared("tasks", outside=outside)
+    found = {
+        tuple(each["command"].split()): _Verb(each["summary"], task=name)
+        for name, each in learning.items()
+    }
+    for words, (place, summary) in FURTHER.items():
+        found[words] = _Verb(summary, f"atomstream.cli.{place}")
+    for name, each in declared("verbs", outside=outside).items():
+        found[tuple(name.split())] = _Verb(each["summary"], each["verb"])
+    return found
+
+
+def learning() -> dict[tuple[str, ...], str]:
+    """Return the words of the commands that begin runs, and the name of the task of each."""
+    return {words: verb.task for words, verb in _verbs().items() if not verb.place}
 
 
 class _Group(click.Group):
@@ -96,28 +112,29 @@ class _Group(click.Group):
     def _named(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return the command of that name; None where there is none."""
         words = (*self._words, name)
-        if words not in LEARNING and words not in FURTHER:
-            return _Group(name, help=GROUPS[name]) if words == (name,) and name in GROUPS else None
+        # Other packages are only asked for what is not a command of this one.
+        verb = _verbs(outside=False).get(words) or _verbs().get(words)
+        if verb is None:
+            text = find("help", name) if words == (name,) else None
+            return None if text is None else _Group(name, help=text)
         _defer()
-        if words != RESUME and words in FURTHER:
-            module = import_module(f"atomstream.cli.{FURTHER[words].module}")
-            return getattr(module, name)
-        from atomstream.cli.running import learning_command, resume_command
-
         if words == RESUME:
-            return resume_command(name, LEARNING)
-        return learning_command(LEARNING[words], name)
+            return loaded(verb.place)(name, learning())
+        if verb.place:
+            return loaded(verb.place)
+        from atomstream.cli.running import learning_command
+
+        return learning_command(verb.task, name, verb.summary)
 
     @property
     def _words(self) -> tuple[str, ...]:
-        return (self.name,) if self.name in GROUPS else ()
+        return (self.name,) if self.name and find("help", self.name) is not None else ()
 
     @property
     def _summaries(self) -> dict[str, str]:
         """The line of help of each command, by its name."""
-        known = {words: TASKS[task].summary for words, task in LEARNING.items()}
-        known |= {words: verb.summary for words, verb in FURTHER.items()}
-        known |= {(group,): text for group, text in GROUPS.items()}
+        known = {words: verb.summary for words, verb in _verbs().items()}
+        known |= {(group,): text for group, text in declared("help").items()}
         return {name: text for (*group, name), text in known.items() if tuple(group) == self._words}
 
 

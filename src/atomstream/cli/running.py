@@ -12,10 +12,10 @@ import click
 from atomstream.base import counted, plural
 from atomstream.cli.options import AS_JSON, DURATION, PATH, STOP_AFTER, given, options_of, warn
 from atomstream.exceptions import InputError
-from atomstream.io.files import expanded
+from atomstream.io.files import only_one
 from atomstream.io.inputs import STANDARD_INPUT
 from atomstream.io.source import guesses_of
-from atomstream.runs import TASKS, Outcome, Run, RunFolder, StoppedAtOnce, stopped_by_signals
+from atomstream.runs import Outcome, Run, RunFolder, StoppedAtOnce, stopped_by_signals
 from atomstream.runs.settings import read_settings
 from atomstream.runs.task import (
     Task,
@@ -41,7 +41,7 @@ STOPPING = (
 )
 
 
-def learning_command(task: str, name: str) -> click.Command:
+def learning_command(task: str, name: str, summary: str) -> click.Command:
     """Return the command that begins a run of this kind.
 
     Parameters
@@ -50,6 +50,8 @@ def learning_command(task: str, name: str) -> click.Command:
         Name of the task.
     name : str
         Name of the command.
+    summary : str
+        Its line of help.
     """
     kind = task_named(task)
 
@@ -82,7 +84,7 @@ def learning_command(task: str, name: str) -> click.Command:
             return _learn(run, max_time, as_json)
 
     command = click.Command(name, callback=begin)
-    command.help = f"{TASKS[task].summary}\n\n{kind.help}\n\n{STOPPING}"
+    command.help = f"{summary}\n\n{kind.help}\n\n{STOPPING}"
     n_inputs = -1 if kind.many else 1
     needed = kind.work is Task.work  # without an estimate
     estimate = click.Option(["--estimate"], is_flag=True, help=ESTIMATE)
@@ -105,18 +107,10 @@ def _settings_of(kind: type[Task], config: Path | None, options: dict[str, Any])
         values = as_input_error(config, lambda: read_settings(config, kind.settings_type))
     values |= given(kind.settings_type, options)
     if names not in (None, ()):
-        values["inputs"] = list(names) if kind.many else [_one_input(names)]
+        values["inputs"] = list(names) if kind.many else [only_one(names)]
     settings = as_input_error("settings", lambda: kind.settings_type(**values))
     places = (it if _is_anywhere(it) else os.path.abspath(it) for it in settings.inputs)
     return as_input_error("settings", lambda: settings.placed(tuple(places)))
-
-
-def _one_input(name: str) -> str:
-    """Return the one input that a name or a pattern stands for."""
-    found = expanded([name])
-    if len(found) > 1:
-        raise InputError(f"{name} stands for {len(found)} files, and one is learned from: name it.")
-    return found[0]
 
 
 def _say_estimate(kind: type[Task], settings: Any, as_json: bool) -> int:

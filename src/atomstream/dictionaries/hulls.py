@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import Matrix, dense
-from atomstream.base.fields import ANY, array, count
+from atomstream.base.saved_fields import ANY, array, count
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
 

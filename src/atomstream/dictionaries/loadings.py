@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import Matrix
-from atomstream.base.fields import array, each
+from atomstream.base.saved_fields import array, each
 from atomstream.dictionaries.base import same_in_any_company
 from atomstream.dictionaries.low_rank import LowRank, Sums
 from atomstream.penalties import NonnegativeBall, Penalty, UnitBall

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from atomstream.base.fields import array
+from atomstream.base.saved_fields import array
 
 LARGE = 2**18  # entries; smaller arrays stay in cache, where NumPy's passes cost little
 

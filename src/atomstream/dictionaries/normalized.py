@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import Columns
-from atomstream.base.fields import array, number, one_of, part
+from atomstream.base.saved_fields import array, number, one_of, part
 from atomstream.dictionaries.rows import Derived, Rows
 from atomstream.penalties.base import Penalty
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array
+from atomstream.base.saved_fields import array
 from atomstream.dictionaries.rows import Rows
 from atomstream.penalties.base import Penalty
 

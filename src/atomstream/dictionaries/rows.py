@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import Matrix
-from atomstream.base.fields import array, number
+from atomstream.base.saved_fields import array, number
 from atomstream.dictionaries.base import LEFT, same_in_any_company
 from atomstream.dictionaries.low_rank import LARGE, Sums
 from atomstream.penalties.base import Penalty

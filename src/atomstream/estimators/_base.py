@@ -18,7 +18,7 @@ from atomstream.base import (
     threads,
     without_mask,
 )
-from atomstream.base.fields import field_names
+from atomstream.base.saved_fields import field_names
 from atomstream.dictionaries import Rows
 from atomstream.estimators import _validation, registry
 from atomstream.estimators._calls import Notifier, Transaction

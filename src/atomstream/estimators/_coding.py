@@ -24,7 +24,7 @@ from atomstream.base import (
     order_for,
     threads,
 )
-from atomstream.base.fields import NUMBERS, Field, array, part
+from atomstream.base.saved_fields import NUMBERS, Field, array, part
 from atomstream.coders import Codes
 from atomstream.estimators import _given
 from atomstream.estimators._calls import blamed_model

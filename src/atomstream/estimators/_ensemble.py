@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from atomstream.base import RowDraws, dense, most_threads, share_out, stacked
-from atomstream.base.fields import array, count, each, part
+from atomstream.base.saved_fields import array, count, each, part
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import Transaction

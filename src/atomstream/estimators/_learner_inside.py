@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Choice, Counted, RandomSource, generator
-from atomstream.base.fields import part
+from atomstream.base.saved_fields import part
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import blame
 from atomstream.estimators._estimator import Estimator, estimator, view

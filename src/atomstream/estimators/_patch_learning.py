@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import check_count, checked_array
-from atomstream.base.fields import count, each, part
+from atomstream.base.saved_fields import count, each, part
 from atomstream.domains.images.patch_sampling import drawn_patches
 from atomstream.domains.images.reconstruction import check_stride, split_means
 from atomstream.estimators._calls import Transaction

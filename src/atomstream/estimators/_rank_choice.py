@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import counted
-from atomstream.base.fields import array, part
+from atomstream.base.saved_fields import array, part
 from atomstream.dictionaries.clusters import SAME
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._ensemble import Ensemble

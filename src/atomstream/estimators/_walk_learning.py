@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import Choice, RandomSource, checked_array, generator
-from atomstream.base.fields import array, count, number, one_of, part
+from atomstream.base.saved_fields import array, count, number, one_of, part
 from atomstream.domains.walks.states import StateIndex, check_weights_of
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import Estimator, estimator

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import NAMES, Choice, Samples, as_known, tell
-from atomstream.base.fields import part
+from atomstream.base.saved_fields import part
 from atomstream.estimators import _parameters
 from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import check_count, counted
-from atomstream.base.fields import array, part
+from atomstream.base.saved_fields import array, part
 from atomstream.cluster.rounds import Rounds
 from atomstream.domains.networks import Motif, Network
 from atomstream.domains.networks.edge_means import distinct

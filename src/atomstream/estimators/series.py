@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import Samples, check_count, counted
-from atomstream.base.fields import array, count, field_names, part, texts
+from atomstream.base.saved_fields import array, count, field_names, part, texts
 from atomstream.domains.series.frames import Form, Table, in_series, labels_on, n_shared
 from atomstream.domains.series.head_state import HeadState
 from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors

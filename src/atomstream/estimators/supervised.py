@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags, RegressorTags, column_or_1d
 
 from atomstream.base import ArrayLike, Samples
-from atomstream.base.fields import array, texts
+from atomstream.base.saved_fields import array, texts
 from atomstream.dictionaries import Dictionary
 from atomstream.dictionaries.predicting import Predicting
 from atomstream.estimators import _parameters

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, complete_array
-from atomstream.base.fields import part
+from atomstream.base.saved_fields import part
 from atomstream.domains.networks import Network
 from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction

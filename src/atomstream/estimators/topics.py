@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from atomstream.base import checked_numbers
-from atomstream.base.fields import part
+from atomstream.base.saved_fields import part
 from atomstream.domains.text.topic_shares import npmi
 from atomstream.domains.text.vocabulary import Documents, Vocabulary, blocks_of, check_documents
 from atomstream.estimators import _parameters

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from atomstream.base.fields import array, count, each, one_of
+from atomstream.base.saved_fields import array, count, each, one_of
 from atomstream.coders import Auto
 from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators import _parameters

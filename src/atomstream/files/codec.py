@@ -2,7 +2,7 @@
 
 A class comes from the fixed tables of `atomstream.files.registry`, or from the caller; parts are
 made by their constructors, which refuse settings out of range; what was learned is checked by its
-declared fields (`atomstream.base.fields`).
+declared fields (`atomstream.base.saved_fields`).
 """
 
 import json
@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator
 
 import atomstream
 from atomstream.base import checked_numbers
-from atomstream.base.fields import field_names
+from atomstream.base.saved_fields import field_names
 from atomstream.base.registered import name_of, registered
 from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.files.archive import read_archive, write_archive
-from atomstream.files.registry import MODELS, model_class, part_class, tag_of, value_class
+from atomstream.files.registry import model_class, models, part_class, tag_of, value_class
 
 ModelT = TypeVar("ModelT")
 
@@ -121,7 +121,7 @@ def write_model(path: str | Path, model: BaseEstimator, notes: dict[str, Any]) -
     """Write a model together with notes: a dict of numbers, texts, lists and arrays."""
     if tag_of(model) != "model":
         raise TypeError(
-            f"A {type(model).__name__} cannot be saved; save one of {', '.join(sorted(MODELS))}."
+            f"A {type(model).__name__} cannot be saved; save one of {', '.join(sorted(models()))}."
         )
     encoder = Encoder()
     content = {"library": atomstream.__version__, **encoder.model(model)}

@@ -1,4 +1,4 @@
-"""The classes that model files may name: fixed tables, each class imported when a file needs it.
+"""The classes that model files may name: tables here and in fields, each class loaded when needed.
 
 No class is looked up by a name from a file anywhere else.
 """
@@ -8,62 +8,36 @@ from dataclasses import is_dataclass
 from importlib import import_module
 from typing import Any
 
-# Estimators; each names the attributes made by learning in ``LEARNED``.
+from atomstream.base.declared import declared, find
+
+# Estimators of the matrix itself, to which fields add theirs; each names the attributes made by
+# learning in ``LEARNED``.
 MODELS = {
     "BatchNMF": "atomstream.estimators.batch_nmf",
-    "ColorRestorer": "atomstream.estimators.color",
-    "ConsensusNMF": "atomstream.estimators.consensus",
-    "ImageDictionary": "atomstream.estimators.image",
-    "NetworkDictionary": "atomstream.estimators.network",
-    "OnlineCPDictionary": "atomstream.estimators.cp",
-    "OnlineConvexMF": "atomstream.estimators.convex",
     "OnlineDictionaryLearning": "atomstream.estimators.dictionary_learning",
     "OnlineNMF": "atomstream.estimators.nmf",
-    "RandomWalkFactorization": "atomstream.estimators.walk",
-    "SeriesDictionary": "atomstream.estimators.series",
-    "SupervisedDictionary": "atomstream.estimators.supervised",
-    "SupervisedNetworkDictionary": "atomstream.estimators.supervised_network",
-    "TopicModel": "atomstream.estimators.topics",
-    "VideoDictionary": "atomstream.estimators.video",
 }
 # Values that learning changes; each names the attributes that make it up in ``SAVED``.
 VALUES = {
     "Aggregates": "atomstream.memory.gram",
-    "Axes": "atomstream.domains.tensors",
     "Batch": "atomstream.problem.batch",
     "Choice": "atomstream.base.chosen",
     "Clock": "atomstream.problem.clock",
     "ColumnSums": "atomstream.memory.column_sums",
     "Columns": "atomstream.base.columns",
-    "Consensus": "atomstream.estimators._agreement",
-    "ConvolutionalClassifier": "atomstream.domains.images.classifiers",
-    "Ensemble": "atomstream.estimators._ensemble",
-    "HebbianFactor": "atomstream.updates.hebbian",
-    "HeadState": "atomstream.domains.series.head_state",
-    "Hulls": "atomstream.dictionaries.hulls",
-    "LabelTerms": "atomstream.memory.labelled",
-    "LabelledAggregates": "atomstream.memory.labelled",
-    "LagCoefficients": "atomstream.domains.series.lag_regression",
-    "Loadings": "atomstream.dictionaries.loadings",
     "Majorants": "atomstream.memory.majorant",
     "TrimmedAggregates": "atomstream.memory.trimmed",
     "Normalized": "atomstream.dictionaries.normalized",
-    "Predicting": "atomstream.dictionaries.predicting",
-    "PatchClassifier": "atomstream.domains.images.classifiers",
     "LowRank": "atomstream.dictionaries.low_rank",
-    "RankChoice": "atomstream.estimators._rank_choice",
     "Reactive": "atomstream.loop.reactive",
     "RowDraws": "atomstream.base.bootstrap",
     "Rows": "atomstream.dictionaries.rows",
     "Scaling": "atomstream.loop.scaling",
     "Seen": "atomstream.loop.seen",
-    "Smoothed": "atomstream.domains.series.smoothing",
     "State": "atomstream.memory.state",
-    "StateIndex": "atomstream.domains.walks.states",
     "StreamedRounds": "atomstream.loop.streamed_rounds",
     "Subgradient": "atomstream.memory.subgradient",
     "Usage": "atomstream.memory.state",
-    "Verdict": "atomstream.estimators._structure",
 }
 # Parts: the dataclasses among the public names of these modules, and those named here. Their fields
 # are all there is, and their constructors refuse settings out of range.
@@ -75,25 +49,29 @@ PART_MODULES = (
     "atomstream.schedules",
     "atomstream.updates",
 )
-DOMAIN_PARTS = {
-    "Form": "atomstream.domains.series.frames",
-    "Head": "atomstream.domains.series.head",
-    "LastKnown": "atomstream.domains.series.levels",
-    "Levels": "atomstream.domains.series.levels",
-    "Motif": "atomstream.domains.networks.motifs",
-    "Times": "atomstream.io.time_index",
-    "Vocabulary": "atomstream.domains.text.vocabulary",
-}
+
+
+def models() -> dict[str, str]:
+    """Return the modules of all models that files may name, those of fields among them."""
+    return MODELS | declared("models")
 
 
 def model_class(name: str) -> Any:
     """Return the estimator of this name."""
-    return getattr(import_module(MODELS[name]), name)
+    return getattr(import_module(_module("models", name)), name)
+
+
+def is_model(kind: type) -> bool:
+    """Return whether a class is a model that is named here, or declared by a field."""
+    with suppress(KeyError):
+        # Name and module both: a class of the user may have the name of one of ours.
+        return _module("models", kind.__name__) == kind.__module__
+    return False
 
 
 def value_class(name: str) -> Any:
     """Return the class of a value that learning changes."""
-    return getattr(import_module(VALUES[name]), name)
+    return getattr(import_module(_module("values", name)), name)
 
 
 def part_class(name: str) -> Any:
@@ -104,13 +82,26 @@ def part_class(name: str) -> Any:
     KeyError
         For names of no part.
     """
-    if name in DOMAIN_PARTS:
-        return getattr(import_module(DOMAIN_PARTS[name]), name)
     # Lazy modules: only the one that has the name loads what it needs.
     for module in map(import_module, PART_MODULES):
         if name in module.__all__ and _is_part(module, name):
             return getattr(module, name)
-    raise KeyError(name)
+    return getattr(import_module(_module("parts", name)), name)
+
+
+def _module(slot: str, name: str) -> str:
+    """Return the module of a class that is named here, or declared by a field.
+
+    Raises
+    ------
+    KeyError
+        Where it is neither.
+    """
+    known = {"models": MODELS, "values": VALUES}.get(slot, {})
+    found: str | None = known.get(name) or find(slot, name)
+    if found is None:
+        raise KeyError(name)
+    return found
 
 
 def _is_part(module: Any, name: str) -> bool:
@@ -141,7 +132,8 @@ def trusted_types() -> list[str]:
     >>> "atomstream.estimators.nmf.OnlineNMF" in atomstream.trusted_types()
     True
     """
-    tables = (MODELS, VALUES, DOMAIN_PARTS, {"Learner": "atomstream.loop.learner"})
+    more = {"Learner": "atomstream.loop.learner"}
+    tables = (models(), VALUES, declared("values"), declared("parts"), more)
     named = {f"{module}.{name}" for table in tables for name, module in table.items()}
     parts = library_parts().values()
     return sorted(named | {f"{part.__module__}.{part.__qualname__}" for part in parts})
@@ -151,11 +143,11 @@ def tag_of(value: object) -> str:
     """Return what a value is in a file: "model", "changing", "part", "own", or "" for nothing."""
     kind = type(value)
     name, module = kind.__name__, kind.__module__
-    # Name and module both: a class of the user may have the name of one of ours.
-    if MODELS.get(name) == module:
+    if is_model(kind):
         return "model"
-    if VALUES.get(name) == module:
-        return "changing"
+    with suppress(KeyError):
+        if _module("values", name) == module:
+            return "changing"
     with suppress(KeyError):
         if part_class(name) is kind:
             return "part"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import Matrix, counted, stacked
 from atomstream.base.bootstrap import mixed
-from atomstream.base.fields import array, check_fields, count, field_names
+from atomstream.base.saved_fields import array, check_fields, count, field_names
 from atomstream.exceptions import InputError
 from atomstream.io.source import Block, Source
 

@@ -233,6 +233,14 @@ def expanded(names: Sequence[str]) -> list[str]:
     return [name for part in parts for name in part]
 
 
+def only_one(name: str) -> str:
+    """Return the one file that a name or a pattern stands for."""
+    names = expanded([name])
+    if len(names) > 1:
+        raise InputError(f"{name} stands for {len(names)} files, and one is learned from: name it.")
+    return names[0]
+
+
 def write_whole(place: Any, content: bytes) -> None:
     """Write a file, which gets its name only when all of it is there."""
     if not isinstance(place, Place):

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from atomstream.base import checked_numbers
+from atomstream.base.declared import declared, loaded
 from atomstream.exceptions import InputError
 from atomstream.io.files import expanded
 from atomstream.io.input_options import OF_IMAGES, OF_TEXT, InputOptions, TableOptions
@@ -71,14 +71,20 @@ def register_reader(ending: str, reader: Reader) -> None:
 def reader_of(path: Path) -> Reader | None:
     """Return what reads files of rows with such a name; None if nothing does."""
     name = path.name.lower()
+    known = _readers()
     # The longest ending first: one's own ".gaia.csv" must not be read as ".csv".
-    found = next((KINDS[end] for end in sorted(KINDS, key=len)[::-1] if name.endswith(end)), None)
+    found = next((known[end] for end in sorted(known, key=len)[::-1] if name.endswith(end)), None)
     return _loaded(found) if isinstance(found, str) else found
 
 
+def _readers() -> dict[str, Reader | str]:
+    """Return all readers by the endings of files: those of fields, and what was registered."""
+    return declared("readers") | KINDS
+
+
 def _loaded(place: str) -> Any:
-    module, name = place.split(":")
-    return getattr(import_module(f"atomstream.io.{module}"), name)
+    """Return what lies at a place, in this folder where it names no other."""
+    return loaded(place if place.startswith("atomstream.") else f"atomstream.io.{place}")
 
 
 def open_inputs(inputs: Sequence[str], options: InputOptions | None = None) -> list[Source]:
@@ -141,7 +147,7 @@ def _open_one(name: str, options: InputOptions) -> Source | list[Path]:
         return [path]
     raise InputError(
         f"{name} has an ending that is not known; known are "
-        f"{', '.join([*KINDS, *sorted(ENDINGS)])} and folders of images."
+        f"{', '.join([*_readers(), *sorted(ENDINGS)])} and folders of images."
     )
 
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream import looks
 from atomstream.base import plural
+from atomstream.base.declared import find, loaded
 from atomstream.exceptions import InputError, MissingLibraryError
+from atomstream.files.registry import is_model
 from atomstream.looks import Encoded, Record, Table, report
 from atomstream.looks.canvas import Figure
 from atomstream.looks.cards import Picture, Term, pictures
@@ -22,24 +23,9 @@ MAX_THUMBNAILS = 12
 BOX = "display:inline-block;margin:4px;text-align:center;font:11px sans-serif;vertical-align:top"
 SHOWN = "width:64px;height:48px;object-fit:contain;image-rendering:pixelated;display:block"
 
-# The looks of the models of the package, each loaded when it is first used.
-LOOKS = {
-    "BatchNMF": "RowsLook",
-    "ColorRestorer": "ColorLook",
-    "ConsensusNMF": "ConsensusLook",
-    "ImageDictionary": "ImageLook",
-    "NetworkDictionary": "NetworkLook",
-    "OnlineCPDictionary": "TensorLook",
-    "OnlineConvexMF": "ConvexLook",
-    "OnlineDictionaryLearning": "RowsLook",
-    "OnlineNMF": "RowsLook",
-    "RandomWalkFactorization": "WalkLook",
-    "SeriesDictionary": "SeriesLook",
-    "SupervisedDictionary": "LabelsLook",
-    "SupervisedNetworkDictionary": "NetworkLook",
-    "TopicModel": "TextLook",
-    "VideoDictionary": "VideoLook",
-}
+# The looks of the models of the matrix itself; fields declare those of theirs.
+ROWS_LOOK = "atomstream.looks.rows:RowsLook"
+LOOKS = dict.fromkeys(("BatchNMF", "OnlineDictionaryLearning", "OnlineNMF"), ROWS_LOOK)
 _REGISTERED: dict[type, type[Look]] = {}
 
 
@@ -277,14 +263,15 @@ def look_of(model: Any, task: Any = None) -> Look:
     # The nearest class first: a class derived from ours is looked at in our way until it registers
     # one of its own.
     if task is not None and task.look:
-        own: type[Look] = getattr(looks, task.look)
+        own: type[Look] = loaded(task.look)
         return own()
     for kind in type(model).__mro__:
         if kind in _REGISTERED:
             return _REGISTERED[kind]()
         # By name, so that no look is loaded before a model of its kind is looked at.
-        if kind.__module__.startswith("atomstream.") and kind.__name__ in LOOKS:
-            found: type[Look] = getattr(looks, LOOKS[kind.__name__])
+        place = LOOKS.get(kind.__name__) or find("looks", kind.__name__)
+        if place is not None and is_model(kind):
+            found: type[Look] = loaded(place)
             return found()
     raise InputError(
         f"No look is known of a {type(model).__name__}; give a model of atomstream, or register "

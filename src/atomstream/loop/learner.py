@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import Choice, threads
-from atomstream.base.fields import check_fields, count, each, field_names, number, part
+from atomstream.base.saved_fields import check_fields, count, each, field_names, number, part
 from atomstream.dictionaries.base import Dictionary
 from atomstream.loop.explaining import CodingOptions, lengths
 from atomstream.loop.online import Algorithm, Progress, learn

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from atomstream.base import moved, summed
-from atomstream.base.fields import array, count, part
+from atomstream.base.saved_fields import array, count, part
 from atomstream.loop.online import Algorithm
 from atomstream.memory import Delta, State
 from atomstream.problem import Batch, Clock

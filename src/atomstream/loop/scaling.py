@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, dense
-from atomstream.base.fields import array, one_of
+from atomstream.base.saved_fields import array, one_of
 
 SCALES = ("none", "std", "max", "log1p", "tfidf", "zscore")
 DEVIATIONS = ("std", "zscore")  # kinds that divide by standard deviations

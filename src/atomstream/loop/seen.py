@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array
+from atomstream.base.saved_fields import array
 from atomstream.problem import Batch, observed_span
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import are_fixed, memory_there
-from atomstream.base.fields import array, count, number, one_of, part
+from atomstream.base.saved_fields import array, count, number, one_of, part
 from atomstream.coders import Codes
 from atomstream.loop.coordinates import (
     FIRST_REACH,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import Columns
-from atomstream.base.fields import array, count, number, part
+from atomstream.base.saved_fields import array, count, number, part
 from atomstream.dictionaries.normalized import Normalized
 
 # Of an atom's mean entry that each of its entries has more than its sums say.

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import or_wider
-from atomstream.base.fields import array, either, number, part
+from atomstream.base.saved_fields import array, either, number, part
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.low_rank import LowRank, Sums, blend

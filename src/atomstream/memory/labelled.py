@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, number, part
+from atomstream.base.saved_fields import array, number, part
 from atomstream.coders import Codes
 from atomstream.dictionaries.predicting import Predicting
 from atomstream.losses import Loss

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, each, number, part
+from atomstream.base.saved_fields import array, each, number, part
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, part
+from atomstream.base.saved_fields import array, part
 from atomstream.dictionaries.base import Dictionary
 from atomstream.dictionaries.rows import Rows
 from atomstream.memory import Delta, Memory

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, number
+from atomstream.base.saved_fields import array, number
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss

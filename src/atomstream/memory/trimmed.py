@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from atomstream.base import dense
-from atomstream.base.fields import number
+from atomstream.base.saved_fields import number
 from atomstream.coders import Codes
 from atomstream.dictionaries.base import Dictionary
 from atomstream.losses import Loss, Squared

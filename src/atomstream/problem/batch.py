@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import dense
-from atomstream.base.fields import ANY, NUMBERS, array, count, either
+from atomstream.base.saved_fields import ANY, NUMBERS, array, count, either
 from atomstream.losses import squared_norms
 
 # Of the features: a batch with entries in more of them is learned from as a whole.

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from atomstream.base.fields import count, number
+from atomstream.base.saved_fields import count, number
 from atomstream.schedules import Schedule
 
 TIMELESS = "This schedule needs a time for each batch: call partial_fit(X, time=...)."

@@ -1,9 +1,9 @@
 """What runs are made of, loaded when it is first used."""
 
 from .folder import RunFolder as RunFolder
-from .kinds import GROUPS as GROUPS
-from .kinds import TASKS as TASKS
 from .kinds import Kind as Kind
+from .kinds import kind_named as kind_named
+from .kinds import kinds_of_runs as kinds_of_runs
 from .record import open_record as open_record
 from .run import Outcome as Outcome
 from .run import Run as Run

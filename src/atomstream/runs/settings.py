@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from atomstream.base.parameters import RENAMED, Kind, Parameter, number, whole
-from atomstream.runs import TASKS
+from atomstream.runs import kind_named
 
 MAX_COUNT = 2**31
 DOMAIN = "domain"  # the key of a run.toml that names the task
@@ -94,7 +94,8 @@ class Settings:
     @classmethod
     def command(cls) -> str:
         """Return the command that begins such a run."""
-        return TASKS[cls.TASK].command
+        known = kind_named(cls.TASK)
+        return "" if known is None else known.command
 
     def new_model(self) -> Any:
         """Return the model that will learn."""

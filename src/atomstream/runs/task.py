@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, reduce
-from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -13,7 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from atomstream.base import counted
-from atomstream.base.fields import NUMBERS, Field, array, count, each, number, one_of, part, texts
+from atomstream.base.declared import find, loaded
+from atomstream.base.saved_fields import Field, array, count, each, number, of_table, one_of, part, texts
 from atomstream.exceptions import (
     CorruptModelError,
     IncompatiblePartsError,
@@ -22,7 +22,7 @@ from atomstream.exceptions import (
 )
 from atomstream.files.codec import SENSELESS, read_model
 from atomstream.io.source import Input, InputFile
-from atomstream.runs import TASKS, Settings
+from atomstream.runs import Settings, kind_named, kinds_of_runs
 from atomstream.watch import Callback, History, Learner, figures_on
 
 
@@ -80,7 +80,7 @@ class Task(ABC):
     unit: str = "sample"  # what the learner learns from, such as "row"
     goal: ClassVar[str | None] = "epochs"  # the setting of how far to go, which resume can change
     words: ClassVar[Mapping[str, str]] = {}  # what the model says, in those of the command line
-    look: ClassVar[str] = ""  # of its runs, where that of the model does not serve
+    look: ClassVar[str] = ""  # the place of that of its runs, where that of the model does not do
     noted: ClassVar[tuple[str, ...]] = ()  # attributes that a checkpoint keeps
     # The results, and where the task has them.
     reported: ClassVar[Mapping[str, str]] = {
@@ -247,21 +247,21 @@ def task_named(name: str) -> type[Task]:
     ValueError
         For an unknown name, listing those that are known.
     """
-    if name not in TASKS:
-        raise ValueError(f"domain is {name!r}, known are {', '.join(filter(None, TASKS))}.")
-    words = (name or "rows").split()
-    return _loaded(words[0], words[-1])
+    known = kind_named(name)
+    if known is None:
+        raise ValueError(
+            f"domain is {name!r}, known are {', '.join(filter(None, kinds_of_runs()))}."
+        )
+    found: type[Task] = loaded(known.task)
+    return found
 
 
 def task_of(kind: type[Task], settings: Any) -> Task:
     """Return a task of some kind at work; in rounds over shards where settings ask for slots."""
     # Rounds over shards are asked for by a setting, which most kinds do not have.
     in_rounds = getattr(settings, "slots", None) is not None
-    return (_loaded("shards", "shards") if in_rounds else kind)(settings)
-
-
-def _loaded(module: str, name: str) -> Any:
-    return getattr(import_module(f"atomstream.runs.tasks.{module}"), f"{name.title()}Task")
+    made: Any = loaded("atomstream.runs.tasks.shards:ShardsTask") if in_rounds else kind
+    return made(settings)
 
 
 @contextmanager
@@ -329,8 +329,8 @@ def read_checkpoint(path: Path) -> tuple[Any, dict[str, Any]]:
     # A name that is not known is let pass: later releases may keep more.
     for name, value in notes.items():
         try:
-            if name in NOTES:
-                NOTES[name].check(value, {}, "the notes")
+            if (known := note_of(name)) is not None:
+                known.check(value, {}, "the notes")
         except ValueError as error:
             raise CorruptModelError(f"{path} has a note that makes no sense: {error}.") from None
     return model, notes
@@ -358,15 +358,18 @@ def _figures(value: Any, sizes: dict[str, int]) -> bool:
     )
 
 
-COUNTS = (
-    *("n_missing", "n_entries", "n_in_tensor", "n_documents", "n_judged", "n_looked_at"),
-    *("n_dropped", "n_rounds", "n_skipped", "n_undated", "n_times"),
-)
+def note_of(name: str) -> Field | None:
+    """Return what a note of this name must be; None where it is not known."""
+    given = find("notes", name)
+    return NOTES.get(name) or (None if given is None else of_table(name, given))
+
+
+COUNTS = ("n_missing", "n_entries", "n_looked_at", "n_rounds", "n_skipped")
 TEXTS = (
-    *("warnings", "settings", "skipped_shards", "skip_reasons", "document_texts"),
-    *("matches", "hypermutated"),
-    *("sample_labels", "sample_texts", "time_starts", "series", "labels", "ahead_labels"),
+    *("warnings", "settings", "skipped_shards", "skip_reasons", "labels"),
+    *("sample_labels", "sample_texts"),
 )
+# Those of runs on rows, and those that several fields share; others are declared by their fields.
 NOTES = {
     field.name: field
     for field in (
@@ -375,20 +378,10 @@ NOTES = {
         *(Field(name, "numbers by their names", _figures) for name in ("rounds", "figures")),
         *(part("run", str), part("history", dict), part("holdout", dict)),
         *(number("seconds", at_least=0, finite=True), number("horizon", at_least=0)),
-        *(number("lumpability", at_least=-np.inf), one_of("finished", (True, False))),
-        *(texts("names", optional=True), texts("stream_dates", at_least=1)),
+        *(one_of("finished", (True, False)), texts("names", optional=True)),
         each(count("position"), at_least=1, at_most=6),
         each(count("shape", 1, optional=True), at_least=1, at_most=16),
-        each(number("grid", at_least=-1e9, below=1e9, optional=True), at_least=3, at_most=3),
-        count("frames_per_point", 1),
-        *(array("deviation", "n", at_least=0, optional=True), array("p_values", "n")),
-        *(array("document_places", "n", "iu", at_least=0), array("kept", "n", "iu")),
-        *(array("time_documents", "n", "iu", at_least=0), array("changes", "n", "iu", at_least=0)),
-        *(array("document_shares", "n k", at_least=0), array("time_shares", "n k")),
-        *(array(name, "n k", at_least=0) for name in ("activities", "fit_atoms", "profiles")),
-        *(array(name, "n k") for name in ("factor_facts", "numbers", "species_rules")),
+        array("deviation", "n", at_least=0, optional=True),
         *(array("sample_codes", "n k"), array("sample_values", "...")),
-        *(array("courses", "n k"), array("going", "n k", NUMBERS, at_least=0)),
-        *(array("observed", "n d"), array("predicted", "n d"), array("ahead", "a n d")),
     )
 }

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, count
+from atomstream.base.saved_fields import array, count
 
 BOUND = 0.5  # Frobenius norm of W'W - I beyond which W is made orthonormal again
 # Transitions, in all and per state, after which W is folded at the latest.

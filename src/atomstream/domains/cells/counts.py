@@ -13,6 +13,7 @@ from atomstream.base import check_count, checked_numbers, order_of
 from atomstream.domains.cells.files import BLOCK_CELLS, OF_GENES, check_logged, genes_among, read
 from atomstream.exceptions import InputError
 from atomstream.io.column_names import chosen, dropped
+from atomstream.io.input_options import InputOptions
 from atomstream.io.source import Block, Source, files_of, log_guesses, numbered, reading
 
 MOST_COUNT = 1e15  # beyond which sums of squares lose what tells counts apart
@@ -267,3 +268,8 @@ class Cells(Source):
         for X in scaled(self._data, replace(self._genes, deviation=self.deviation), ROWS, start):
             yield numbered(X, start, (cells[start : start + X.shape[0]],))
             start += X.shape[0]
+
+
+def opened(path: Path, how: InputOptions) -> Cells:
+    """Return the cells of a file, as the options of reading say."""
+    return Cells(path, how.columns, how.drop, how.key)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, count, each, part
+from atomstream.base.saved_fields import array, count, each, part
 from atomstream.domains.series.lag_regression import LagCoefficients
 from atomstream.domains.series.levels import Levels
 from atomstream.domains.series.smoothing import Smoothed

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array
+from atomstream.base.saved_fields import array
 
 MAX_INVERSE = 1e3  # mean of the inverse's diagonal: beyond it old rows are forgotten no further
 MAX_UNITS = 1e3  # forecasts beyond so many standard deviations are cut

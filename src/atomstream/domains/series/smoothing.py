@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.base.fields import array, count
+from atomstream.base.saved_fields import array, count
 
 JUDGED = np.array([1, 6, 12])  # steps ahead whose errors decide between settings
 REACH = 500  # rows after which an error weighs 1/e of the latest

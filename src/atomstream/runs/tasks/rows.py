@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import atomstream
 from atomstream.base import NamedColumns, counted
 from atomstream.exceptions import DataWarning, InputError
-from atomstream.io import STANDARD_INPUT, Holdout, Piece, check_axes, open_inputs, register_reader
+from atomstream.io import STANDARD_INPUT, Holdout, Piece, check_axes, open_inputs
 from atomstream.io.source import divide_alike
 from atomstream.loop import dominance
 from atomstream.runs.settings import Settings
@@ -20,11 +20,6 @@ from atomstream.runs.tasks import _passes
 from atomstream.runs.tasks._rows_settings import LearnSettings, RowsSettings
 
 log = logging.getLogger(__name__)
-
-# The package's own lazy names: what reads cells is loaded when some come.
-register_reader(
-    ".h5ad", lambda path, how: atomstream.cells.Cells(path, how.columns, how.drop, how.key)
-)
 
 
 class RowsTask(_passes.PassesTask):

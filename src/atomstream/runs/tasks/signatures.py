@@ -64,7 +64,7 @@ class SignaturesTask(Task):
     )
     argument = "table"
     goal = None
-    look = "SignaturesLook"
+    look = "atomstream.looks.signatures:SignaturesLook"
     reported = {"samples": "_n_samples"}  # noqa: RUF012 - read only
     n_skipped: int = 0
     model: ConsensusNMF

@@ -76,7 +76,7 @@ class SourcesTask(Task):
     )
     argument = "table"
     goal = None
-    look = "SourcesLook"
+    look = "atomstream.looks.sources:SourcesLook"
     reported = {"fits": "n_fits", "factors": "model.n_components"}  # noqa: RUF012 - read only
     model: OnlineNMF
 

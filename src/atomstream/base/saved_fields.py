@@ -5,7 +5,7 @@ A class lists its fields once, in ``SAVED`` (a model in ``LEARNED``). The codec 
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -182,6 +182,22 @@ def either(*fields: Field, optional: bool = False) -> Field:
         return any(field.fits(value, sizes) for field in fields)
 
     return Field(fields[0].name, " or ".join(field.needed for field in fields), fits, optional)
+
+
+def of_table(name: str, given: Mapping[str, Any]) -> Field:
+    """Return the field that a declaration describes: which function makes it, and its arguments.
+
+    Parameters
+    ----------
+    name : str
+    given : mapping
+        Such as ``{"is": "array", "shape": "n k", "at_least": 0}``; of "each", the ``item``.
+    """
+    makers = {make.__name__: make for make in (array, number, count, texts)}
+    options = {option: value for option, value in given.items() if option not in ("is", "item")}
+    if given["is"] == "each":
+        return each(of_table(name, given["item"]), **options)
+    return makers[given["is"]](name, **options)
 
 
 def field_names(fields: Iterable[Field | str]) -> tuple[str, ...]:
