@@ -48,7 +48,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from atomstream import RandomWalkFactorization
-from atomstream.domains.walks import trips
+from atomstream.fields.walks import trips
 
 RANKS, PASSES, MIN_VISITS, LEAST = (4, 10, 15), 10, 10, 20
 SIZES, JOINED, SCALINGS, SIDES = (

@@ -33,7 +33,7 @@ from pictures import save_figure
 from records import save
 from sklearn.cluster import KMeans
 
-from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
+from atomstream.fields.walks.update import HebbianFactor, Moves, Steps
 from atomstream.watch.diagnostics import stationary_law
 
 M, RANK, N_STARTS = 12, 3, 20

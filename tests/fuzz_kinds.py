@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 import atomstream
 from atomstream import cells
-from atomstream.domains.walks.trips import read_states
 from atomstream.exceptions import InputError
+from atomstream.fields.walks.trips import read_states
 from atomstream.files.archive import PREFIX
 from atomstream.files.codec import read_model, write_model
 from atomstream.io import open_inputs

@@ -27,7 +27,7 @@ NO_DATA = {
     r"|domains\.networks\.(Motif|Network|Ranking|Reconstruction|Scores|Shrinkage|links\.Split)[(.].*"
     r"|domains\.series\.ChangePoints.*|domains\.signatures\.(Decomposition|Exposures).*"
     r"|domains\.sources\.(Factors|Ranges).*|domains\.(tensors\.Axes|text\.Vocabulary).*"
-    r"|domains\.walks\.Grid\(.*|looks\.\w+Look\..*|symmetric_nmf\(start\)",
+    r"|fields\.walks\.Grid\(.*|looks\.\w+Look\..*|symmetric_nmf\(start\)",
     "states of chains": r"samplers\.(Motif)?Chain.*|.*\.patches\(states\)",
     "held by AnnData, or sparse": r"domains\.cells.*|TopicModel\.\w+_counts\(counts\)",
     "checked where the file is read": r"domains\.sources\.read\(limits\)",

@@ -31,7 +31,6 @@ from .domains import signatures as signatures
 from .domains import sources as sources
 from .domains import tensors as tensors
 from .domains import text as text
-from .domains import walks as walks
 from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.batch_nmf import BatchNMF as BatchNMF
 from .estimators.color import ColorRestorer as ColorRestorer
@@ -55,10 +54,8 @@ from .estimators.supervised import SupervisedDictionary as SupervisedDictionary
 from .estimators.supervised_network import (
     SupervisedNetworkDictionary as SupervisedNetworkDictionary,
 )
-from .estimators.symmetric import symmetric_nmf as symmetric_nmf
 from .estimators.topics import TopicModel as TopicModel
 from .estimators.video import VideoDictionary as VideoDictionary
-from .estimators.walk import RandomWalkFactorization as RandomWalkFactorization
 from .exceptions import AtomstreamWarning as AtomstreamWarning
 from .exceptions import BadShardError as BadShardError
 from .exceptions import ChangedShardError as ChangedShardError
@@ -74,6 +71,9 @@ from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
 from .exceptions import RemovalWarning as RemovalWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
+from .fields import walks as walks
+from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
+from .fields.walks.model import RandomWalkFactorization as RandomWalkFactorization
 from .files.codec import load as load
 from .files.codec import save as save
 from .files.registry import trusted_types as trusted_types

@@ -32,9 +32,9 @@ from atomstream import (
 )
 from atomstream._kernels import compile
 from atomstream.estimators import _calls
+from atomstream.fields.walks.update import HebbianFactor
 from atomstream.files.codec import Encoder
 from atomstream.samplers import IsingGibbs, RandomWalk
-from atomstream.updates.hebbian import HebbianFactor
 
 INTERRUPTS = int(os.environ.get("ATOMSTREAM_INTERRUPTS", "400"))
 RNG = np.random.default_rng(0)

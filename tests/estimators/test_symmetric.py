@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
 from atomstream import networks, symmetric_nmf
-from atomstream.estimators.symmetric import SymmetricFactors
+from atomstream.fields.networks.symmetric import SymmetricFactors
 
 TRUTH = np.repeat(range(4), 60)
 

@@ -25,7 +25,7 @@ from atomstream import (
     plots,
     signatures,
 )
-from atomstream.domains.walks.trips import Grid
+from atomstream.fields.walks.trips import Grid
 from atomstream.looks.canvas import by_similarity
 from atomstream.watch.callbacks import History
 
@@ -87,7 +87,7 @@ def spins():
 
 def cells():
     """Return the cells of a square of six by five, numbered as `Grid` does."""
-    from atomstream.domains.walks.trips import grid_cells
+    from atomstream.fields.walks.trips import grid_cells
 
     south, west = np.meshgrid(np.arange(6), np.arange(5))
     return grid_cells(-33 + 0.008 * south.ravel(), -70 + 0.01 * west.ravel(), size=800)[0]

@@ -147,7 +147,7 @@ def inputs(tmp_path, monkeypatch):
     walk = np.cumsum(rng.integers(-1, 2, 700)) % 9
     np.save(tmp_path / "walk.npy", walk)
     (tmp_path / "walk.txt").write_text("\n".join(f"room {state}" for state in walk))
-    monkeypatch.setattr("atomstream.domains.walks.trips.LINES", 200)
+    monkeypatch.setattr("atomstream.fields.walks.trips.LINES", 200)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -7,7 +7,7 @@ that begins with a dot lies in the package of the field.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
@@ -21,6 +21,8 @@ GROUP = "atomstream.fields"  # of entry points; a line of it is ``spectra = "my_
 FILE = "field.toml"
 WITHIN = re.compile(r'= "\.')  # a place within the package of the field
 Table: TypeAlias = Mapping[str, Any]
+# The `__getattr__`, `__dir__` and `__all__` of a module.
+LazyNames: TypeAlias = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Declaration:
         In which the field lies.
     needs : tuple of str
         Other fields that it imports.
+    names : mapping of str to str
+        Public names: "X" of the package, "looks.X" of one of its modules.
     models, values, parts : mapping of str to str
         Classes that model files may name, and their modules.
     looks : mapping of str to str
@@ -53,6 +57,7 @@ class Declaration:
 
     package: str
     needs: tuple[str, ...] = ()
+    names: Table = field(default_factory=dict)
     models: Table = field(default_factory=dict)
     values: Table = field(default_factory=dict)
     parts: Table = field(default_factory=dict)
@@ -113,9 +118,33 @@ def find(slot: str, name: str) -> Any:
 
 
 def loaded(place: str) -> Any:
-    """Return what lies at a place such as "package.module:Name"."""
+    """Return what lies at a place such as "package.module:Name", or the module at "package."."""
     module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+    found = import_module(module.removesuffix("."))
+    return getattr(found, name) if name else found
+
+
+def with_names(module: str, lazy: LazyNames) -> LazyNames:
+    """Return what makes a module lazy, with the names that fields declare for it.
+
+    Parameters
+    ----------
+    module : str
+        Such as "atomstream.looks".
+    lazy : tuple
+        What `lazy_loader.attach_stub` returns.
+    """
+    of_module, names, public = lazy
+    prefix = module.partition(".")[2] + "."
+    own = declared("names", outside=False)
+    more = [name.removeprefix(prefix) for name in own if name.startswith(prefix)]
+    more = [name for name in more if "." not in name]
+
+    def attribute(name: str) -> Any:
+        """Return what has this name, in the module or in a field."""
+        return loaded(own[prefix + name]) if name in more else of_module(name)
+
+    return attribute, lambda: sorted([*names(), *more]), sorted([*public, *more])
 
 
 def _own() -> Iterator[tuple[str, str, Path]]:

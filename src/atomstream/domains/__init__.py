@@ -13,6 +13,5 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "sources",
         "tensors",
         "text",
-        "walks",
     },
 )

@@ -16,8 +16,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Choice, told
-from atomstream.base.saved_fields import Field, check_fields, field_names
 from atomstream.base.parameters import RENAMED, Parameter
+from atomstream.base.saved_fields import Field, check_fields, field_names
 from atomstream.estimators._parameters import completed, constraints
 from atomstream.estimators._sklearn import BaseEstimator
 from atomstream.estimators.registry import ROLES, changed_part

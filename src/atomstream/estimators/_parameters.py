@@ -37,7 +37,6 @@ from atomstream.losses.labels import LABELS
 Table: TypeAlias = dict[str, Parameter]
 
 COUNT, AMOUNT, LIST, TUPLE, TEXT = whole(), number(), instance(list), instance(tuple), instance(str)
-SCALINGS = ("none", "stationary")  # of RandomWalkFactorization
 HEADS = {"mix", "mean", "ridge", "smoothing", "persistence", "seasonal", "codes"}  # of series
 STARTS = ("auto", "samples", "spread", "svd", "random")
 CONVEX_CODES = ("free", "nonnegative", "simplex")  # of OnlineConvexMF
@@ -111,7 +110,7 @@ def completed(own: Table, names: Iterable[str]) -> Table:
     return {name: SHARED[name] for name in names if name in SHARED} | own
 
 
-def _table(**own: Parameter | str | tuple[Kind, ...]) -> Table:
+def table(**own: Parameter | str | tuple[Kind, ...]) -> Table:
     """Return entries of one estimator; a text or a tuple changes help or kinds of a shared one."""
     made = {}
     for name, it in own.items():
@@ -122,15 +121,15 @@ def _table(**own: Parameter | str | tuple[Kind, ...]) -> Table:
 
 
 AUTO_AMOUNT = (AMOUNT, one_of("auto"))
-NMF = _table(codes=(AUTO_SET,), atoms=(AUTO_SET,), ridge=AUTO_AMOUNT)
-DICTIONARY = NMF | _table(alpha=AUTO_AMOUNT)
-BATCHES = _table(
+NMF = table(codes=(AUTO_SET,), atoms=(AUTO_SET,), ridge=AUTO_AMOUNT)
+DICTIONARY = NMF | table(alpha=AUTO_AMOUNT)
+BATCHES = table(
     ridge=AUTO_AMOUNT,
     n_shared=parameter("Number of atoms that all data sets share.", COUNT),
     n_own=parameter("Number of atoms of each data set alone.", whole(0)),
     data_sets=parameter("Names of all data sets, if known.", ARRAYS, NONE),
 )
-SUPERVISED = _table(
+SUPERVISED = table(
     codes=(one_of("free", "nonnegative"),),
     labels=parameter("What is predicted: classes, numbers or counts.", one_of(*LABELS)),
     weight=parameter(
@@ -143,7 +142,7 @@ SUPERVISED = _table(
         *(one_of("balanced"), instance(dict), NONE),
     ),
 )
-CONSENSUS = _table(
+CONSENSUS = table(
     bootstrap=parameter(
         "Count rows a random number of times in each replicate, as intervals need it; by default "
         "under divergences only.",
@@ -168,7 +167,7 @@ CONSENSUS = _table(
     ),
     block_size=parameter("Rows in a row that are left out together.", COUNT),
 )
-CONVEX = _table(
+CONVEX = table(
     n_representatives=parameter("Number of samples that all atoms are made of.", COUNT),
     assignment=parameter(
         "Which atom a sample may represent.", one_of("random", "code", "labels", "pooled")
@@ -177,7 +176,7 @@ CONVEX = _table(
     alpha=AUTO_AMOUNT,
     n_epochs=(COUNT,),
 )
-CP = _table(
+CP = table(
     n_components="Number of atoms, the rank.",
     atoms=(part("prox", {*SETS, "bounded"}), LIST, TUPLE),
     reshape=parameter("Groups of modes that are one.", LIST, TUPLE, NONE),
@@ -190,7 +189,7 @@ CP = _table(
     fixed_components=(whole(0),),
     init=(one_of("random", "samples"), ARRAYS, NONE),
 )
-NETWORK = _table(
+NETWORK = table(
     motif=parameter(
         "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.",
         *(TEXT, implementing("adjacency", "a Motif"), ARRAYS, SPARSE, implementing("nodes")),
@@ -204,17 +203,17 @@ NETWORK = _table(
     batch_size="Copies of the motif per batch.",
     thin=parameter("Moves of the chain from copy to copy.", COUNT),
 )
-IMAGE = _table(
+IMAGE = table(
     alpha="Strength of the l1 penalty on the codes, for images in [0, 1].",
     batch_size="Patches per step.",
     stride=parameter("Pixels from patch to patch.", COUNT),
     nonnegative=parameter("Learn nonnegative codes and atoms, without centring.", FLAG),
 )
-COLOR = _table(
+COLOR = table(
     classifier=parameter("What tells materials apart.", one_of("perceptron", "convolutional")),
     keep_luma=parameter("Whether the grey image is the luma of the result.", FLAG),
 )
-SERIES = _table(
+SERIES = table(
     window=parameter("Times in an atom.", whole(2)),
     memory=parameter("Rows to learn from at a time.", COUNT, NONE),
     forecast_alpha=parameter("Strength of the l1 penalty on codes that forecast.", AMOUNT),
@@ -237,7 +236,7 @@ SERIES = _table(
     n_init_batches=parameter("Batches of random windows to begin with.", whole(0)),
     init_batch_size=parameter("Windows in such a batch.", COUNT),
 )
-TOPICS = _table(
+TOPICS = table(
     n_components="Number of topics.",
     batch_size="Documents per step.",
     n_epochs="Passes over the documents; without it ten, and then rounds until topics settle.",
@@ -260,7 +259,7 @@ TOPICS = _table(
     anchor_weight=parameter("Words of anchors over those that fall on a topic.", AMOUNT),
     hard_anchors=parameter("Words of an anchor stand in its topic alone.", FLAG),
 )
-VIDEO = _table(
+VIDEO = table(
     mode=parameter(
         "frames: atoms are images; pixels: atoms are curves over time.", one_of("frames", "pixels")
     ),
@@ -272,21 +271,4 @@ VIDEO = _table(
     ),
     batch_size=parameter("Frames or pixels per step.", COUNT, NONE),
     n_epochs="Passes over the pixels; frames come once.",
-)
-WALK = _table(
-    n_components="Rank of the factorization.",
-    n_states=parameter("Number of states.", COUNT, NONE),
-    tau=parameter(
-        "Learn from every TAU-th step of a walk, so that steps depend less on each other.", COUNT
-    ),
-    step=parameter("Length of the steps.", number(above=True), one_of("auto")),
-    averaging=parameter("Whether factors are averaged along the walk.", FLAG),
-    scaling=parameter(
-        "What is factorized: stationary divides by the frequencies of places, so that busy ones do "
-        "not hide the rest; none does not.",
-        one_of(*SCALINGS),
-    ),
-    min_visits=parameter("Visits below which a state has no place.", AMOUNT),
-    tol=parameter("Squared sine between averages at which learning ends.", AMOUNT),
-    init=(ARRAYS, NONE),
 )

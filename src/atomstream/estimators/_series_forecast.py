@@ -36,6 +36,10 @@ class Interval(NamedTuple):
 class SeriesForecast(SeriesReconstruction):
     """A learned dictionary of windows that predicts the next rows."""
 
+    def _served(self, data: Any, params: Any) -> Any:
+        """Return as many of the next rows as ``horizon`` says."""
+        return self.predict(params.get("horizon", 1))
+
     def predict(self, horizon: int = 1, *, exogenous: Samples | None = None) -> Any:
         """Predict the next rows, each from those before it and the predictions so far.
 

@@ -95,6 +95,10 @@ class TopicFigures(LearnerInside):
         texts.tell_empty()
         return np.concatenate([np.zeros((0, len(self.components_))), *codes])
 
+    def _served(self, data: Any, params: Any) -> Any:
+        """Return the shares of the topics in documents, in a column where a frame holds them."""
+        return self.topic_shares(data.iloc[:, 0] if hasattr(data, "iloc") else data)
+
     def topic_shares(self, documents: Iterable[str]) -> NDArray:
         """Return the share of each topic in each document.
 

@@ -18,8 +18,8 @@ from sklearn.base import BaseEstimator
 
 import atomstream
 from atomstream.base import checked_numbers
-from atomstream.base.saved_fields import field_names
 from atomstream.base.registered import name_of, registered
+from atomstream.base.saved_fields import field_names
 from atomstream.exceptions import CorruptModelError, ModelFileError
 from atomstream.files.archive import read_archive, write_archive
 from atomstream.files.registry import model_class, models, part_class, tag_of, value_class

@@ -26,17 +26,16 @@ class ServedModel:
     def predict(self, data: Any, params: dict[str, Any] | None = None) -> Any:
         """Return what the model says of data.
 
-        Models of rows and tensors return codes, as a frame for a frame; a `TopicModel` the shares
-        of the topics in documents (a sequence of str, or a frame with one column);
-        a `RandomWalkFactorization` the cluster of each state; a `SeriesDictionary` the rows that
-        follow those it has learned from.
+        Models of rows and tensors return codes, as a frame for a frame; models of documents the
+        shares of topics (of a sequence of str, or a frame with one column), models of walks the
+        cluster of each state, and models of series the rows that follow those learned from.
 
         Parameters
         ----------
         data : frame, array or sequence
-            A `SeriesDictionary` does not look at it.
+            A model of series does not look at it.
         params : dict, optional
-            ``{"horizon": 3}`` for a `SeriesDictionary`: how many rows to predict, by default 1.
+            ``{"horizon": 3}`` for a model of series: how many rows to predict, by default 1.
 
         Returns
         -------
@@ -47,20 +46,16 @@ class ServedModel:
         ValueError
             For models of other kinds of data, such as images.
         """
-        model, kind = self.model, type(self.model).__name__
-        if kind == "SeriesDictionary":
-            return model.predict((params or {}).get("horizon", 1))
+        model = self.model
+        # Models of other data than rows say themselves what they are a function of.
+        if hasattr(model, "_served"):
+            return model._served(data, params or {})
         if hasattr(data, "iloc") and hasattr(model, "set_output") and hasattr(model, "fit_stream"):
             return copy(model).set_output(transform="pandas").transform(data)
-        column = data.iloc[:, 0] if hasattr(data, "iloc") else data
-        if kind == "TopicModel":
-            return model.topic_shares(column)
-        if kind == "RandomWalkFactorization":
-            return model.predict(column)
         if not hasattr(model, "state_"):
             raise ValueError(
-                f"A {kind} is not a function of rows; open it with atomstream.load and call its "
-                "own methods."
+                f"A {type(model).__name__} is not a function of rows; open it with atomstream.load "
+                "and call its own methods."
             )
         return model.transform(data)
 

@@ -2,4 +2,6 @@
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from atomstream.base.declared import with_names
+
+__getattr__, __dir__, __all__ = with_names(__name__, lazy_loader.attach_stub(__name__, __file__))

@@ -1,5 +1,9 @@
 """What there is to look with, loaded when it is first used."""
 
+import typing
+
+import atomstream.fields.walks.look
+
 from . import live as live
 from . import plots as plots
 from . import report as report
@@ -24,4 +28,5 @@ from .sources import SourcesLook as SourcesLook
 from .tensor import TensorLook as TensorLook
 from .text import TextLook as TextLook
 from .video import VideoLook as VideoLook
-from .walk import WalkLook as WalkLook
+
+WalkLook: typing.TypeAlias = atomstream.fields.walks.look.WalkLook

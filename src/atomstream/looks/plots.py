@@ -7,8 +7,12 @@ from typing import Any
 
 import lazy_loader
 
+from atomstream.base.declared import with_names
+
 # The modules that the table names lie beside this one.
-_loaded, __dir__, __all__ = lazy_loader.attach_stub("atomstream.looks", __file__)
+_loaded, __dir__, __all__ = with_names(
+    "atomstream.looks.plots", lazy_loader.attach_stub("atomstream.looks", __file__)
+)
 
 # What a plot reads of the model that it draws, and which models have that.
 ATOMS = "importance_", "a model with importance_"

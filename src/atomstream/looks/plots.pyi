@@ -1,5 +1,7 @@
 """The public plots: the one table from which they are loaded, listed and typed."""
 
+import atomstream.fields.walks.look
+
 from .consensus import clustergram as clustergram
 from .consensus import clustergram_data as clustergram_data
 from .consensus import intervals as intervals
@@ -59,8 +61,9 @@ from .video import temporal_atoms as temporal_atoms
 from .video import temporal_atoms_data as temporal_atoms_data
 from .video import time_courses as time_courses
 from .video import time_courses_data as time_courses_data
-from .walk import partition_map as partition_map
-from .walk import partition_map_data as partition_map_data
-from .walk import reduced_chain as reduced_chain
-from .walk import usage_maps as usage_maps
-from .walk import usage_maps_data as usage_maps_data
+
+partition_map = atomstream.fields.walks.look.partition_map
+partition_map_data = atomstream.fields.walks.look.partition_map_data
+reduced_chain = atomstream.fields.walks.look.reduced_chain
+usage_maps = atomstream.fields.walks.look.usage_maps
+usage_maps_data = atomstream.fields.walks.look.usage_maps_data

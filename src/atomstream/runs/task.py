@@ -13,7 +13,17 @@ import numpy as np
 
 from atomstream.base import counted
 from atomstream.base.declared import find, loaded
-from atomstream.base.saved_fields import Field, array, count, each, number, of_table, one_of, part, texts
+from atomstream.base.saved_fields import (
+    Field,
+    array,
+    count,
+    each,
+    number,
+    of_table,
+    one_of,
+    part,
+    texts,
+)
 from atomstream.exceptions import (
     CorruptModelError,
     IncompatiblePartsError,

@@ -134,7 +134,7 @@ class HebbianFactor:
         moves : Moves
         steps : Steps
         """
-        from atomstream._kernels.hebbian import advance
+        from atomstream.fields.walks.kernel import advance
 
         done, law, rare = 0, tuple(map(float, steps)), max(RARE, PER_STATE * self.n_states)
         while done < len(moves.origins):

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import RandomSource
-from atomstream.domains.walks.states import WalkFactors
-from atomstream.estimators import _parameters
 from atomstream.estimators._estimator import view
-from atomstream.estimators._theorems import _WalkTheorem
-from atomstream.estimators._walk_learning import WalkLearning
-from atomstream.updates.hebbian import HebbianFactor, median_subspace, orthonormal
+from atomstream.fields.walks.learning import WalkLearning
+from atomstream.fields.walks.parameters import WALK
+from atomstream.fields.walks.states import WalkFactors
+from atomstream.fields.walks.theorem import WalkTheorem
+from atomstream.fields.walks.update import HebbianFactor, median_subspace, orthonormal
 
 
-class RandomWalkFactorization(_WalkTheorem, WalkLearning):
+class RandomWalkFactorization(WalkTheorem, WalkLearning):
     r"""A low-dimensional representation of the states of a chain, from the steps of a walk.
 
     Finds the leading singular vectors U and V of the joint distribution F of the two ends of a
@@ -97,7 +97,7 @@ class RandomWalkFactorization(_WalkTheorem, WalkLearning):
     """
 
     ACCEPTS = ("one_d_array", "categorical", "string")
-    PARAMETERS: ClassVar = _parameters.WALK
+    PARAMETERS: ClassVar = WALK
     states_ = view("index_.labels", "What the states are called, in the order of the rows.")
     left_ = view("factors_.left", "Left singular vectors, (n_states, n_components).")
     right_ = view("factors_.right", "Right singular vectors, (n_states, n_components).")
@@ -164,6 +164,10 @@ class RandomWalkFactorization(_WalkTheorem, WalkLearning):
         labels = self.factors_.partition(n_clusters, side, random_state, declared=self.index_.fixed)
         self.partition_ = labels
         return labels.copy()
+
+    def _served(self, data: Any, params: Any) -> NDArray:
+        """Return the clusters of states, in a column where a frame holds them."""
+        return self.predict(data.iloc[:, 0] if hasattr(data, "iloc") else data)
 
     def predict(self, states: object) -> NDArray:
         """Return the cluster of each state by the last `partition`, int of shape (n,).

@@ -21,7 +21,7 @@ def advance(factor, moves, law, numbers, energy):  # type: ignore[no-untyped-def
     moves : (origins, destinations, weights, masses)
         int64, int64, float64, float64 of shape (n,).
     law : (gain, longest, horizon, power, recency)
-        As in `atomstream.updates.hebbian.Steps`.
+        As in `atomstream.fields.walks.update.Steps`.
     numbers : ndarray of float64 of shape (4,)
         t, size, and the sums of the weights in the sum of W and of what ``energy`` is divided by.
         Changed.

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from twins import plain_advance
 
-from atomstream.updates.hebbian import HebbianFactor, Moves, Steps
+from atomstream.fields.walks.update import HebbianFactor, Moves, Steps
 
 
 def start(m, r, seed=0):

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 import atomstream
 from atomstream import RandomWalkFactorization, plots
 from atomstream.cli import main
-from atomstream.domains.walks import trips
+from atomstream.fields.walks import trips
 
 
 def table(path):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.base.parameters import number, whole
-from atomstream.domains.walks import Grid, trips
-from atomstream.estimators.walk import RandomWalkFactorization
 from atomstream.exceptions import InputError
+from atomstream.fields.walks import Grid, trips
+from atomstream.fields.walks.model import RandomWalkFactorization
 from atomstream.io import TableOptions
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
 from atomstream.runs.reading import entry_reading

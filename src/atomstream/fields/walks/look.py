@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, checked_array, complete_array, library
-from atomstream.domains.walks import Grid
+from atomstream.fields.walks import Grid
 from atomstream.looks import FileCoder, Look, Record, Section, Table, canvas, report
 
 NAMED = 5  # places of a map that are named

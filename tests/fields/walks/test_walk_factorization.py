@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import atomstream
 from atomstream import RandomWalkFactorization
-from atomstream.estimators._parameters import SCALINGS
+from atomstream.fields.walks.parameters import SCALINGS
 from atomstream.samplers import RandomWalk
 from atomstream.watch.diagnostics import (
     lumpability,

@@ -1,0 +1,1 @@
+"""Networks: patterns around a motif, along a Markov chain of its copies."""
