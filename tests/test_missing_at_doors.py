@@ -23,13 +23,13 @@ NO_DATA = {
     r"|TopicModel\(anchors\)|.*(ChannelTable|SpeciesTable)\(source\)|.*read\(total\)"
     r"|.*adjacency_data\(cells\)",
     "labels, none of which may be missing": r"streams\.Triples\((rows|columns)\)",
-    "results": r"diagnostics\.(SampleReport.*|stationarity.*)|domains\.cells\.Genes.*"
+    "results": r"diagnostics\.(SampleReport.*|stationarity.*)|fields\.cells\.Genes.*"
     r"|domains\.networks\.(Motif|Network|Ranking|Reconstruction|Scores|Shrinkage|links\.Split)[(.].*"
     r"|domains\.series\.ChangePoints.*|domains\.signatures\.(Decomposition|Exposures).*"
     r"|domains\.sources\.(Factors|Ranges).*|domains\.(tensors\.Axes|text\.Vocabulary).*"
     r"|fields\.walks\.Grid\(.*|looks\.\w+Look\..*|symmetric_nmf\(start\)",
     "states of chains": r"samplers\.(Motif)?Chain.*|.*\.patches\(states\)",
-    "held by AnnData, or sparse": r"domains\.cells.*|TopicModel\.\w+_counts\(counts\)",
+    "held by AnnData, or sparse": r"fields\.cells.*|TopicModel\.\w+_counts\(counts\)",
     "checked where the file is read": r"domains\.sources\.read\(limits\)",
     "drawn as they are": r"looks\.plots\.(spins|factor_|partition_map|reduced_chain|exposures).*"
     r"|looks\.plots\.series_forecast\(labels\)|.*geojson\(visits\)|.*images\.white.*",

@@ -23,7 +23,6 @@ from .cluster.jobs import transform_shards as transform_shards
 from .cluster.learning import Checkpoint as Checkpoint
 from .coders import tolerances as tolerances
 from .dictionaries.matching import align as align
-from .domains import cells as cells
 from .domains import images as images
 from .domains import networks as networks
 from .domains import series as series
@@ -71,6 +70,7 @@ from .exceptions import NewerFormatError as NewerFormatError
 from .exceptions import NotAModelError as NotAModelError
 from .exceptions import RemovalWarning as RemovalWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
+from .fields import cells as cells
 from .fields import walks as walks
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
 from .fields.walks.model import RandomWalkFactorization as RandomWalkFactorization

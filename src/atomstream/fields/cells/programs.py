@@ -10,9 +10,9 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from atomstream.base import as_known, known_names, of_sum_one, order_of
-from atomstream.domains.cells.counts import Genes, batches, blocks, found_in, genes_of
-from atomstream.domains.cells.files import BLOCK_CELLS
 from atomstream.exceptions import InputError
+from atomstream.fields.cells.counts import Genes, batches, blocks, found_in, genes_of
+from atomstream.fields.cells.files import BLOCK_CELLS
 
 
 def annotate(

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import check_count, checked_numbers, order_of
-from atomstream.domains.cells.files import BLOCK_CELLS, OF_GENES, check_logged, genes_among, read
 from atomstream.exceptions import InputError
+from atomstream.fields.cells.files import BLOCK_CELLS, OF_GENES, check_logged, genes_among, read
 from atomstream.io.column_names import chosen, dropped
 from atomstream.io.input_options import InputOptions
 from atomstream.io.source import Block, Source, files_of, log_guesses, numbered, reading
