@@ -194,8 +194,8 @@ DOORS = {
     "streams.batches(X)": (TABLE, lambda X: rows_of(streams.batches(X, 5, rng=0))),
     "streams.patches(image)": (IMAGE, lambda X: rows_of(streams.patches([X], 4))),
     "streams.windows(series)": (TABLE, lambda X: rows_of(streams.windows(X, 3))),
-    "domains.tensors.Axes.of(X)": (TENSOR, lambda X: tensors.Axes.of(X, None).shape),
-    "domains.tensors.Axes.flatten(X)": (
+    "fields.tensors.Axes.of(X)": (TENSOR, lambda X: tensors.Axes.of(X, None).shape),
+    "fields.tensors.Axes.flatten(X)": (
         TENSOR,
         lambda X: tensors.Axes.of_groups((2, 3), None).flatten(X),
     ),

@@ -26,7 +26,7 @@ NO_DATA = {
     "results": r"diagnostics\.(SampleReport.*|stationarity.*)|fields\.cells\.Genes.*"
     r"|domains\.networks\.(Motif|Network|Ranking|Reconstruction|Scores|Shrinkage|links\.Split)[(.].*"
     r"|domains\.series\.ChangePoints.*|domains\.signatures\.(Decomposition|Exposures).*"
-    r"|domains\.sources\.(Factors|Ranges).*|domains\.(tensors\.Axes|text\.Vocabulary).*"
+    r"|domains\.sources\.(Factors|Ranges).*|(fields\.tensors\.Axes|domains\.text\.Vocabulary).*"
     r"|fields\.walks\.Grid\(.*|looks\.\w+Look\..*|symmetric_nmf\(start\)",
     "states of chains": r"samplers\.(Motif)?Chain.*|.*\.patches\(states\)",
     "held by AnnData, or sparse": r"fields\.cells.*|TopicModel\.\w+_counts\(counts\)",
@@ -118,7 +118,7 @@ def test_masks_of_arrays_that_are_read_late(door):
 
 # -- objects of other libraries
 
-OTHERS = ("OnlineNMF.outliers(X)", "domains.tensors.Axes.of(X)", "streams.batches(X)")
+OTHERS = ("OnlineNMF.outliers(X)", "fields.tensors.Axes.of(X)", "streams.batches(X)")
 DATA = [door for door in ALL if door.endswith(("(X)", "(Y)")) and door not in OTHERS]
 
 

@@ -448,7 +448,6 @@ SHARED_NAMES = {
     "signatures": "tables of mutations: their runs, how they are looked at",
     "sources": "sources of air and water: their runs, how they are looked at",
     "tensor": "one tensor: run and looked at",
-    "tensors": "arrays of more than two axes",
     "shards": "parts of files for workers: listed, and learned from in a run",
     "text": "documents: their words, their runs, how they are looked at",
     "video": "frames in time",

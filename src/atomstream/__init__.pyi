@@ -28,7 +28,6 @@ from .domains import networks as networks
 from .domains import series as series
 from .domains import signatures as signatures
 from .domains import sources as sources
-from .domains import tensors as tensors
 from .domains import text as text
 from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.batch_nmf import BatchNMF as BatchNMF
@@ -71,6 +70,7 @@ from .exceptions import NotAModelError as NotAModelError
 from .exceptions import RemovalWarning as RemovalWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
 from .fields import cells as cells
+from .fields import tensors as tensors
 from .fields import walks as walks
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
 from .fields.walks.model import RandomWalkFactorization as RandomWalkFactorization

@@ -5,7 +5,7 @@ import json
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from atomstream.cluster.rounds import Job, Span
 from atomstream.cluster.shards import Shards
 from atomstream.cluster.worker import Payload, Reading, packed
 from atomstream.io.files import Place, Storage, make_folder, place_of, write_whole
-from atomstream.samplers.base import Chain
 
 INDEX = "codes.json"
 BATCH = 4096  # rows coded at a time
@@ -116,8 +115,20 @@ def _as_taken(model: Any, X: Any) -> Any:
     return in_order(X, order_for(model, X)).X
 
 
+class ChainLike(Protocol):
+    """What is asked of a chain: a state to begin with, and states that follow it."""
+
+    def init(self, rng: np.random.Generator) -> NDArray:
+        """Return a state."""
+
+    def run(
+        self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
+    ) -> tuple[NDArray, NDArray]:
+        """Return ``n`` samples, ``thin`` steps apart, and the state after the last."""
+
+
 def sample_chains(
-    chain: Chain,
+    chain: ChainLike,
     n_chains: int,
     n_samples: int,
     *,

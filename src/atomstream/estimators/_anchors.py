@@ -1,12 +1,11 @@
 """Profiles that are known, exactly or within ranges, among those that are found."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.domains.sources import SpeciesTable
 from atomstream.exceptions import InputError
 from atomstream.memory.by_feature import features_per_block
 from atomstream.memory.gram import GramSums
@@ -45,8 +44,20 @@ class _InRanges(Updater[Any]):
         state.dictionary.assign(atoms)
 
 
+class ScaledTable(Protocol):
+    """What is asked of a table of species: which are fitted, and what scales them."""
+
+    @property
+    def used(self) -> NDArray:
+        """Places of the species that are fitted."""
+
+    @property
+    def scale(self) -> NDArray:
+        """What each is divided by."""
+
+
 def in_ranges(
-    table: SpeciesTable, n_factors: int, given: NDArray, a_value: float
+    table: ScaledTable, n_factors: int, given: NDArray, a_value: float
 ) -> tuple[NDArray, _InRanges]:
     """Return profiles of `by_species` as atoms of the scaled table, and what keeps their ranges."""
     fits = given.shape[1] == len(table.used) and len(given) <= n_factors and a_value >= 0

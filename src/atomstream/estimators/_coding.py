@@ -105,7 +105,7 @@ class Coding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if reset:
             self.__dict__.pop("axes_", None)
             if _given.is_labelled(X):
-                from atomstream.domains.tensors import Axes
+                from atomstream.base.axes import Axes
 
                 self.axes_ = Axes.of(X, None)
         return rows

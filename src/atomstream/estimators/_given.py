@@ -27,7 +27,7 @@ from atomstream.losses import Entrywise, Squared
 from atomstream.streams.on_disk import OnDisk, at_once
 
 if TYPE_CHECKING:
-    from atomstream.domains.tensors import Axes
+    from atomstream.base.axes import Axes
     from atomstream.problem import Batch
 
 

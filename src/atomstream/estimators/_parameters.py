@@ -32,11 +32,11 @@ from atomstream.base.parameters import (
 )
 from atomstream.estimators.registry import CODERS, FAMILIES, LOSSES, SCHEDULES, SETS, UPDATERS
 from atomstream.loop import SCALES, Scaling
-from atomstream.losses.labels import LABELS
 
 Table: TypeAlias = dict[str, Parameter]
 
 COUNT, AMOUNT, LIST, TUPLE, TEXT = whole(), number(), instance(list), instance(tuple), instance(str)
+LABELS = ("classes", "numbers", "counts")  # kinds of what is predicted
 HEADS = {"mix", "mean", "ridge", "smoothing", "persistence", "seasonal", "codes"}  # of series
 STARTS = ("auto", "samples", "spread", "svd", "random")
 CONVEX_CODES = ("free", "nonnegative", "simplex")  # of OnlineConvexMF

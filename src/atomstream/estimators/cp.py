@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Matrix, Samples, checked_numbers
+from atomstream.base.axes import Axes
 from atomstream.base.saved_fields import number
 from atomstream.dictionaries.loadings import Loadings, ModeSets
-from atomstream.domains.tensors import Axes
 from atomstream.estimators import _cp_loadings, _parameters, registry
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._columns import in_axes

@@ -20,6 +20,7 @@ MODELS = {
 # Values that learning changes; each names the attributes that make it up in ``SAVED``.
 VALUES = {
     "Aggregates": "atomstream.memory.gram",
+    "Axes": "atomstream.base.axes",
     "Batch": "atomstream.problem.batch",
     "Choice": "atomstream.base.chosen",
     "Clock": "atomstream.problem.clock",

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import counted, renumbered
-from atomstream.domains.tensors import Axes
+from atomstream.base.axes import Axes
 from atomstream.exceptions import InputError
 from atomstream.io import naming_source
 from atomstream.io.tensors import Tensor, open_tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,14 +13,22 @@ from numpy.typing import NDArray
 from atomstream.base import Fixed, Matrix, are_fixed
 from atomstream.coders import Codes
 from atomstream.memory.state import UNUSED, State, repeats
-from atomstream.penalties.base import Penalty, directions
+from atomstream.penalties.base import directions
 from atomstream.problem import Batch, Objective
-
-if TYPE_CHECKING:
-    from atomstream.dictionaries.loadings import ModeSets
 
 SAME = 1e-9  # rows whose random projections differ by less (relative) count as one point
 EXPLAINED = 1e-10  # no atom is made of a row whose error is below this share of its energy
+
+
+class Normalizing(Protocol):
+    """The set of the atoms: of whole atoms, or of factors that make an atom together."""
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether all entries are 0 or more."""
+
+    def normalize(self, rows: NDArray) -> NDArray:
+        """Return rows as atoms of the set."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,7 @@ def starting_atoms(
     batch: Batch,
     n_components: int,
     how: str,
-    penalty: Penalty | ModeSets,
+    penalty: Normalizing,
     rng: np.random.Generator,
     soft: bool = False,
 ) -> NDArray:
@@ -227,12 +235,12 @@ def different_rows(batch: Batch, rng: np.random.Generator) -> tuple[Matrix, NDAr
     return X, *_points(keys, weights)
 
 
-def _softened(rows: NDArray, batch: Batch, penalty: Penalty | ModeSets) -> NDArray:
+def _softened(rows: NDArray, batch: Batch, penalty: Normalizing) -> NDArray:
     """Return atoms mixed half and half with the mean of a batch."""
     return penalty.normalize(0.5 * rows + 0.5 * mean_row(batch, penalty))
 
 
-def mean_row(batch: Batch, penalty: Penalty | ModeSets) -> NDArray:
+def mean_row(batch: Batch, penalty: Normalizing) -> NDArray:
     """Return the direction of the mean of a batch, (1, n_features), inside the set of the atoms."""
     weights = batch.row_weights / batch.row_weights.max()
     return penalty.normalize(np.asarray(weights @ batch.X).reshape(1, -1).astype(batch.X.dtype))

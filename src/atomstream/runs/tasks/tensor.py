@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import counted
+from atomstream.base.axes import Axes
 from atomstream.base.parameters import whole
-from atomstream.domains.tensors import Axes
 from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.io import Block, Piece, Tensor, open_tensor
 from atomstream.looks.cards import coarse

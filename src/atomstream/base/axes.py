@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from atomstream.base import Matrix, Samples, checked_array, library, order_of
 
-__all__ = ["Axes"]
-
 
 @dataclass(frozen=True)
 class Axes:
