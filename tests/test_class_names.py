@@ -37,7 +37,7 @@ STANDARD = [
     "NetworkDictionary", "NetworkLook", "NetworkReconstruction", "NetworkSettings",
     "NetworkTask", "NetworkWarning", "NewerFormatError", "Nonnegative", "NonnegativeBall",
     "NonnegativeScaler", "NormBall", "NotAModelError", "NotConvergedWarning", "Objective",
-    "ChainLike", "Declaration", "Normalizing", "OnDisk", "ScaledTable", "TripleRows", "Triples",
+    "ChainLike", "Declaration", "AtomSet", "OnDisk", "ScaledTable", "TripleRows", "Triples",
     "triple_reading", "Seen", "Settling", "Starting", "WalkTheorem",
     "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary", "OnlineDictionaryLearning",
     "OnlineNMF", "Parameter", "ParquetTable", "PassesTask", "PairProposals", "PatchClassifier",

@@ -20,7 +20,7 @@ SAME = 1e-9  # rows whose random projections differ by less (relative) count as 
 EXPLAINED = 1e-10  # no atom is made of a row whose error is below this share of its energy
 
 
-class Normalizing(Protocol):
+class AtomSet(Protocol):
     """The set of the atoms: of whole atoms, or of factors that make an atom together."""
 
     @property
@@ -122,7 +122,7 @@ def starting_atoms(
     batch: Batch,
     n_components: int,
     how: str,
-    penalty: Normalizing,
+    penalty: AtomSet,
     rng: np.random.Generator,
     soft: bool = False,
 ) -> NDArray:
@@ -235,12 +235,12 @@ def different_rows(batch: Batch, rng: np.random.Generator) -> tuple[Matrix, NDAr
     return X, *_points(keys, weights)
 
 
-def _softened(rows: NDArray, batch: Batch, penalty: Normalizing) -> NDArray:
+def _softened(rows: NDArray, batch: Batch, penalty: AtomSet) -> NDArray:
     """Return atoms mixed half and half with the mean of a batch."""
     return penalty.normalize(0.5 * rows + 0.5 * mean_row(batch, penalty))
 
 
-def mean_row(batch: Batch, penalty: Normalizing) -> NDArray:
+def mean_row(batch: Batch, penalty: AtomSet) -> NDArray:
     """Return the direction of the mean of a batch, (1, n_features), inside the set of the atoms."""
     weights = batch.row_weights / batch.row_weights.max()
     return penalty.normalize(np.asarray(weights @ batch.X).reshape(1, -1).astype(batch.X.dtype))
