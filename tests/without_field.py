@@ -3,9 +3,9 @@
 python tests/without_field.py NAME [-k EXPRESSION]
 python tests/without_field.py --each
 
-The sources are copied; the rooms of the field and of those that need it go, with their tests and the
-pages that name them; the tables of public names are written anew. Then all tests but the long ones
-run, and before them lint and types.
+The sources are copied; the rooms of the field and of those that need it go, with their tests and
+the pages that name them; the tables of public names are written anew. Then all tests but the long
+ones run, and before them lint and types.
 """
 
 import argparse
