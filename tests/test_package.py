@@ -450,7 +450,6 @@ SHARED_NAMES = {
     "tensor": "one tensor: run and looked at",
     "shards": "parts of files for workers: listed, and learned from in a run",
     "text": "documents: their words, their runs, how they are looked at",
-    "video": "frames in time",
 }
 
 

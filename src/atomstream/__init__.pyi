@@ -53,7 +53,6 @@ from .estimators.supervised_network import (
     SupervisedNetworkDictionary as SupervisedNetworkDictionary,
 )
 from .estimators.topics import TopicModel as TopicModel
-from .estimators.video import VideoDictionary as VideoDictionary
 from .exceptions import AtomstreamWarning as AtomstreamWarning
 from .exceptions import BadShardError as BadShardError
 from .exceptions import ChangedShardError as ChangedShardError
@@ -73,6 +72,7 @@ from .fields import cells as cells
 from .fields import tensors as tensors
 from .fields import walks as walks
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
+from .fields.video.model import VideoDictionary as VideoDictionary
 from .fields.walks.model import RandomWalkFactorization as RandomWalkFactorization
 from .files.codec import load as load
 from .files.codec import save as save

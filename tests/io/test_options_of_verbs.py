@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from scipy.io import mmwrite
 
 from atomstream import sources
-from atomstream.io import as_frames, read_series
+from atomstream.fields.video.frames import as_frames
+from atomstream.io import read_series
 from atomstream.io.inputs import CALLED, OF_IMAGES
 from atomstream.runs import kinds_of_runs
 from atomstream.runs.reading import series_reading, triple_reading

@@ -259,16 +259,3 @@ TOPICS = table(
     anchor_weight=parameter("Words of anchors over those that fall on a topic.", AMOUNT),
     hard_anchors=parameter("Words of an anchor stand in its topic alone.", FLAG),
 )
-VIDEO = table(
-    mode=parameter(
-        "frames: atoms are images; pixels: atoms are curves over time.", one_of("frames", "pixels")
-    ),
-    snapshots=parameter("Numbers of frames after which the atoms are kept.", ARRAYS),
-    grey=parameter("Turn colours into grey.", FLAG),
-    nonnegative=parameter(
-        "Learn nonnegative codes and atoms; without it both are signed, as the video may be then.",
-        FLAG,
-    ),
-    batch_size=parameter("Frames or pixels per step.", COUNT, NONE),
-    n_epochs="Passes over the pixels; frames come once.",
-)

@@ -103,6 +103,11 @@ class ImageDictionary(PatchLearning):
 
     ACCEPTS = ("three_d_array", "string")
     PARAMETERS: ClassVar = _parameters.IMAGE
+    OVERLAPS: ClassVar = (
+        "the patches of one image overlap",
+        "give its patches in their order (skimage.util.view_as_windows) to an OnlineNMF, with "
+        "block_size= ten rows of them",
+    )
 
     def reconstruct(self, image: ArrayLike, *, out: NDArray | None = None) -> NDArray:
         """Return an image made of the atoms.

@@ -56,24 +56,6 @@ def rows_apart(data: object, model: Any, seed: Any) -> tuple[NDArray, int]:
     return patches[:, above], n
 
 
-OVERLAPPING = {
-    "SeriesDictionary": (
-        "the windows of one series overlap",
-        "give the windows (atomstream.streams.windows) to an OnlineNMF, with block_size= ten times "
-        "their length",
-    ),
-    "ImageDictionary": (
-        "the patches of one image overlap",
-        "give its patches in their order (skimage.util.view_as_windows) to an OnlineNMF, with "
-        "block_size= ten rows of them",
-    ),
-    "VideoDictionary": (
-        "the frames of one video repeat each other",
-        "give the frames to an OnlineNMF, with block_size= as many as belong together",
-    ),
-}
-
-
 def choose_rank(
     X: Samples,
     ranks: Iterable[int],
@@ -148,7 +130,8 @@ def choose_rank(
     3
     """
     base: Any = OnlineNMF() if model is None else model
-    if (found := OVERLAPPING.get(type(base).__name__)) is not None:
+    # Models whose rows are not apart say why, and what to give instead.
+    if (found := getattr(base, "OVERLAPS", None)) is not None:
         overlap, remedy = found
         raise ValueError(
             f"choose_rank hides entries of rows that are left out, and {overlap}: what is hidden "

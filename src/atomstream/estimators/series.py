@@ -139,6 +139,11 @@ class SeriesDictionary(SeriesForecast):
 
     ACCEPTS = ("allow_nan", "two_d_array")
     PARAMETERS: ClassVar = _parameters.SERIES
+    OVERLAPS: ClassVar = (
+        "the windows of one series overlap",
+        "give the windows (atomstream.streams.windows) to an OnlineNMF, with block_size= ten times "
+        "their length",
+    )
     LEARNED = (
         *(part("learner_", OnlineNMF, optional=True), part("form_", Form)),
         array("initial_atoms_", "r w d", optional=True),

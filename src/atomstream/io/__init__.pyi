@@ -62,9 +62,6 @@ from .tensors import Tensor as Tensor
 from .tensors import open_tensor as open_tensor
 from .texts import text_lines as text_lines
 from .texts import whole_text as whole_text
-from .video import Video as Video
-from .video import as_frames as as_frames
-from .video import open_video as open_video
 
 __all__ = [
     "Block",

@@ -2,6 +2,7 @@
 
 import typing
 
+import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
 from . import live as live
@@ -27,6 +28,6 @@ from .signatures import SignaturesLook as SignaturesLook
 from .sources import SourcesLook as SourcesLook
 from .tensor import TensorLook as TensorLook
 from .text import TextLook as TextLook
-from .video import VideoLook as VideoLook
 
+VideoLook: typing.TypeAlias = atomstream.fields.video.look.VideoLook
 WalkLook: typing.TypeAlias = atomstream.fields.walks.look.WalkLook

@@ -28,6 +28,12 @@ ORDERS = ("importance", "similarity")  # of atoms
 MAX_TREE_ATOMS = 300  # atoms whose tree is turned so that neighbouring leaves are as near as can be
 
 
+def say_reads(plots: Iterable[Callable[..., Any]], attribute: str, kind: str) -> None:
+    """Let plots say what they read of the model that they draw, and which models have that."""
+    for plot in plots:
+        vars(plot)["reads"] = attribute, kind
+
+
 def colour(number: int) -> tuple[float, float, float]:
     """Return the colour of kind ``number`` of something, as red, green and blue from 0 to 1."""
     turn, place = divmod(number, len(COLORS))

@@ -14,7 +14,8 @@ _loaded, __dir__, __all__ = with_names(
     "atomstream.looks.plots", lazy_loader.attach_stub("atomstream.looks", __file__)
 )
 
-# What a plot reads of the model that it draws, and which models have that.
+# What a plot reads of the model that it draws, and which models have that; plots of fields say it
+# themselves (`atomstream.looks.canvas.say_reads`).
 ATOMS = "importance_", "a model with importance_"
 READS = {
     "clustergram": ("replicates_", "a ConsensusNMF"),
@@ -25,9 +26,6 @@ READS = {
     "rank_tree": ("replicates_", "a ConsensusNMF"),
     "series_atoms": ("atoms_", "a SeriesDictionary"),
     "series_change": ("initial_atoms_", "a SeriesDictionary"),
-    "spatial_atoms": ("mode", "a VideoDictionary"),
-    "temporal_atoms": ("mode", "a VideoDictionary"),
-    "time_courses": ("mode", "a VideoDictionary"),
     "topics": ("top_words", "a TopicModel"),
     "triples": ("inverse_transform", "a model of rows"),
 }
@@ -43,7 +41,7 @@ def __getattr__(name: str) -> Any:
 def _for_models(draw: Callable[..., Any]) -> Callable[..., Any]:
     """Return a plot that refuses models that it cannot draw."""
     name, first = draw.__name__, next(iter(signature(draw).parameters))
-    attribute, kind = READS.get(name.removesuffix("_data"), ATOMS)
+    attribute, kind = getattr(draw, "reads", READS.get(name.removesuffix("_data"), ATOMS))
 
     @wraps(draw)
     def drawn(*args: Any, **options: Any) -> Any:

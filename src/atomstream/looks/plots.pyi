@@ -1,5 +1,6 @@
 """The public plots: the one table from which they are loaded, listed and typed."""
 
+import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
 from .consensus import clustergram as clustergram
@@ -55,13 +56,13 @@ from .text import topics as topics
 from .text import topics_data as topics_data
 from .text import topics_over_time as topics_over_time
 from .text import topics_over_time_data as topics_over_time_data
-from .video import spatial_atoms as spatial_atoms
-from .video import spatial_atoms_data as spatial_atoms_data
-from .video import temporal_atoms as temporal_atoms
-from .video import temporal_atoms_data as temporal_atoms_data
-from .video import time_courses as time_courses
-from .video import time_courses_data as time_courses_data
 
+spatial_atoms = atomstream.fields.video.look.spatial_atoms
+spatial_atoms_data = atomstream.fields.video.look.spatial_atoms_data
+temporal_atoms = atomstream.fields.video.look.temporal_atoms
+temporal_atoms_data = atomstream.fields.video.look.temporal_atoms_data
+time_courses = atomstream.fields.video.look.time_courses
+time_courses_data = atomstream.fields.video.look.time_courses_data
 partition_map = atomstream.fields.walks.look.partition_map
 partition_map_data = atomstream.fields.walks.look.partition_map_data
 reduced_chain = atomstream.fields.walks.look.reduced_chain

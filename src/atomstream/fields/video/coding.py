@@ -13,7 +13,7 @@ from atomstream.estimators._calls import blame
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators.registry import ScheduleChoice, Start
-from atomstream.io.video import as_array, as_frames, pixel_courses
+from atomstream.fields.video.frames import as_array, as_frames, pixel_courses
 
 CODED_AT_ONCE = 256  # frames, or pixels, coded at a time
 

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base.saved_fields import array, count, each, one_of
 from atomstream.coders import Auto
 from atomstream.domains.series.change_points import ChangePoints, change_points
-from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._validation import check_size
-from atomstream.estimators._video_coding import VideoCoding, in_batches
-from atomstream.io.video import as_array, as_frames, n_frames_of, opened, pixel_courses
+from atomstream.fields.video.coding import VideoCoding, in_batches
+from atomstream.fields.video.frames import as_array, as_frames, n_frames_of, opened, pixel_courses
+from atomstream.fields.video.parameters import VIDEO
 
 BATCH = {"frames": 1, "pixels": 256}
 PASSES = 10
@@ -112,7 +112,11 @@ class VideoDictionary(VideoCoding):
     """
 
     ACCEPTS = ("three_d_array", "string")
-    PARAMETERS: ClassVar = _parameters.VIDEO
+    PARAMETERS: ClassVar = VIDEO
+    OVERLAPS: ClassVar = (
+        "the frames of one video repeat each other",
+        "give the frames to an OnlineNMF, with block_size= as many as belong together",
+    )
     LEARNED = (
         *(LEARNER, each(count("frame_shape_", 1), at_least=2, at_most=3), one_of("_mode", BATCH)),
         *(each(array("_kept", "r d")), each(count("_kept_times", 1)), "settled_"),

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import Counted, counted, renumbered
-from atomstream.estimators.video import PASSES, VideoDictionary
 from atomstream.exceptions import InputError
-from atomstream.io.video import Video, as_frames, open_video, pixel_courses
+from atomstream.fields.video.frames import Video, as_frames, open_video, pixel_courses
+from atomstream.fields.video.look import changes_of
+from atomstream.fields.video.model import PASSES, VideoDictionary
 from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
-from atomstream.looks.video import changes_of
 from atomstream.runs import Pace, Settings, Task, callbacks_set, checkpoints, option, pace_set, sets
 
 MIN_FRAMES = 2  # frames of a video

@@ -16,13 +16,13 @@ import atomstream
 from atomstream import VideoDictionary
 from atomstream.cli import main
 from atomstream.exceptions import InputError
-from atomstream.io.video import open_video
+from atomstream.fields.video.frames import open_video
+from atomstream.fields.video.run import VideoSettings, VideoTask
 from atomstream.looks import look_of
 from atomstream.looks.pages import sections_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
-from atomstream.runs.tasks.video import VideoSettings, VideoTask
 from atomstream.watch.callbacks import History
 
 CHANGE = 24
@@ -222,7 +222,7 @@ def test_courses_of_the_atoms_over_the_frames_are_drawn(folder, monkeypatch, tmp
     codes = record.notes["courses"][:, np.argmax(record.model.importance_)]
     drawn = figures["courses"].figure.axes[0].lines[0]
     assert_array_equal(drawn.get_ydata(), codes / codes.max())
-    monkeypatch.setattr("atomstream.runs.tasks.video.POINTS", 15)
+    monkeypatch.setattr("atomstream.fields.video.run.POINTS", 15)
     run(
         "video", "learn", folder / "v.npy", "--atoms", 3, "--batch-size", 4, "--out", tmp_path / "r"
     )
@@ -292,13 +292,13 @@ def test_readers_begin_anywhere(folder):
 
 
 def test_a_missing_decoder_says_what_to_install(folder, capsys, monkeypatch):
-    monkeypatch.setattr("atomstream.io.video.find_spec", lambda name: None)
+    monkeypatch.setattr("atomstream.fields.video.frames.find_spec", lambda name: None)
     assert main(["video", "learn", str(folder / "empty.mp4"), "--out", str(folder / "new")]) == 2
     assert "pip install 'imageio[pyav]'" in capsys.readouterr().err
 
 
 def test_files_whose_length_nobody_knows_are_decoded_to_their_end(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("atomstream.io.video.find_spec", lambda name: True)
+    monkeypatch.setattr("atomstream.fields.video.frames.find_spec", lambda name: True)
     monkeypatch.setattr(iio, "imiter", lambda path: iter(FRAMES))
     settings = VideoSettings(
         (str(folder / "empty.mp4"),), atoms=3, batch_size=4, checkpoint_every=0.0

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import checked_array, counted
 from atomstream.domains.series.change_points import ChangePoints
-from atomstream.io import Labels, Video, as_frames, naming_source, open_video
+from atomstream.fields.video.frames import Video, as_frames, open_video
+from atomstream.io import Labels, naming_source
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, drawings, report
 from atomstream.looks.canvas import BLUE, IMAGE, ORANGE, TEXT, TICK, empty, heading, most_important
 
@@ -326,3 +327,13 @@ def _curves(model: Any, curves: NDArray, frames: NDArray) -> canvas.Figure:
         axes.tick_params(labelsize=TICK)
     grid[-1].set_xlabel("frame, from 0", fontsize=TEXT)
     return figure
+
+
+canvas.say_reads(
+    (
+        *(spatial_atoms, spatial_atoms_data, temporal_atoms, temporal_atoms_data),
+        *(time_courses, time_courses_data),
+    ),
+    "mode",
+    "a VideoDictionary",
+)

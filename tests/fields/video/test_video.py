@@ -12,8 +12,8 @@ from sklearn.decomposition import NMF
 import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
 from atomstream.exceptions import InputError
+from atomstream.fields.video.frames import as_array, as_frames
 from atomstream.io.source import max_memory
-from atomstream.io.video import as_array, as_frames
 from atomstream.watch.callbacks import History
 
 RNG = np.random.default_rng
