@@ -59,7 +59,7 @@ def test_columns_go_by_their_labels():
         model.transform(some), model.transform(pd.DataFrame(row, columns=FRAME.columns))
     )
     assert model.impute(some).shape == (1, 20)
-    with pytest.raises(ValueError, match=r"labels that were not learned from: 'x'\.$"):
+    with pytest.raises(ValueError, match=r"X has columns that were not learned from: 'x'\.$"):
         model.transform(Triples(["new", "new"], ["7", "x"], [2.0, 1.0]))
 
 
@@ -104,8 +104,11 @@ def test_single_precision_stays():
             lambda: Triples([0, 1, 0], [0, 1, 0], [1, 2, 3]),
             "Row 0 and column 0 come twice, in entry 0",
         ),
-        (lambda: Triples([0, 1], [0, 1, 2], [1, 2]), r"one label or number for each entry, got"),
-        (lambda: Triples([], [], []), r"one label or number for each entry, got"),
+        (
+            lambda: Triples([0, 1], [0, 1, 2], [1, 2]),
+            r"one label or number for each entry, and one",
+        ),
+        (lambda: Triples([], [], []), r"one label or number for each entry, and one"),
         (lambda: Triples([0, np.nan], [0, 1], [1, 2]), r"rows has no label in entry 1 \(counted"),
         (
             lambda: Triples([0, 1], ["a", None], [1, 2]),
@@ -157,3 +160,52 @@ def test_memory_goes_with_the_entries():
         tracemalloc.stop()
     assert table.shape == (len(np.unique(row)), len(np.unique(column)))
     assert peak < n_rows * n_columns * 8 / 2  # of the table written out, without its mask
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([1e300, 1e19, 2e19], [1e19, 2e19, 1e300]),
+        ([2**63 + 1, 2**63 + 2, -5], [-5, 2**63 + 1, 2**63 + 2]),
+        ([1.0, 2.0, 2.5], [1, 2, 2.5]),
+        (np.array(["2020-01-03", "2020-01-01", "2020-01-02"], "M8[ns]"), None),
+        (pd.date_range("2020-01-01", periods=3), None),
+        (pd.Series(pd.date_range("2020-01-01", periods=3)), None),
+    ],
+)
+def test_labels_of_every_kind_stay_what_they_are(labels, names):
+    found = Triples(labels, list("abc"), [1, 2, 3])
+    assert found.shape == (3, 3)
+    if names is None:
+        names = [pd.Timestamp(f"2020-01-0{day}") for day in (1, 2, 3)]
+    assert found.row_names == names
+    table = Triples(list("abc"), labels, [1.0, 2.0, 3.0])
+    model = OnlineNMF(1, missing=True, ridge=0.1, random_state=0).fit(table)
+    assert model.transform(Triples([0], [labels[0]], [1.0])).shape == (1, 1)
+
+
+@pytest.mark.parametrize("labels", [["a", np.nan, "b"], ["a", " ", "b"], ["a", None, "b"]])
+def test_a_missing_label_among_texts_is_none(labels):
+    with pytest.raises(ValueError, match=r"columns has no label in entry 1 \(counted from 0\)"):
+        Triples([1, 2, 3], labels, [1, 2, 3])
+
+
+def test_values_must_be_finite_and_sums_do_not_overflow():
+    with pytest.raises(ValueError, match="values has an infinite entry in entry 1"):
+        Triples([1, 2], ["a", "b"], [1.0, np.inf])
+    half = np.array([6e4, 6e4], np.float16)
+    assert np.asarray(Triples([1, 1], ["a", "a"], half, duplicates="sum")) == [[120_000]]
+
+
+def test_one_sample_is_looked_at():
+    model = OnlineNMF(3, missing=True, random_state=0).fit(TABLE)
+    given, whole = model.inspect_sample(TABLE), model.inspect_sample(FRAME[:1])
+    assert given.loss == whole.loss
+
+
+def test_what_is_no_frame_is_refused_in_a_sentence():
+    for what in (np.zeros((2, 3)), {"u": [1]}):
+        with pytest.raises(TypeError, match="frame must be a frame or a table, got"):
+            Triples.from_frame(what)
+    with pytest.raises(ValueError, match="names must differ"):
+        Triples([1], ["a"], [1]).with_columns(["a", "b", "a"])

@@ -1,5 +1,7 @@
 """Files of row, column and value: the table that they stand for, in Python and for commands."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -83,7 +85,7 @@ def test_the_three_columns_go_by_their_names(tmp_path):
     (block,) = opened(path, columns=("user", "film", "stars")).blocks(0, 0)
     assert_allclose(block.X, WHOLE.to_numpy())
     with pytest.raises(
-        InputError, match=r"there are 4 \('stars', 'film', 'user', 'when'\); name the"
+        InputError, match=r"there are 4 \('stars', 'film', 'user', 'when'\); name rows"
     ):
         opened(path)
 
@@ -168,3 +170,60 @@ def test_what_needs_entries(tmp_path, capsys):
     WHOLE.to_csv(tmp_path / "whole.csv", index=False)
     told = refused(capsys, "learn", tmp_path / "whole.csv", "--triples", *plain)
     assert "there are 8 ('f0', 'f1'" in told
+
+
+def test_what_is_left_out_is_counted(tmp_path, capsys):
+    path = tmp_path / "bad.csv"
+    lines = [f"u{i},f{j},{i + j}" for i in range(9) for j in range(4)]
+    path.write_text("\n".join(["user,film,stars", *lines, "u0,f9,abc", ",f1,3"]) + "\n")
+    assert "abc" in refused(capsys, "learn", path, *LEARN, "--out", tmp_path / "run")
+    run("learn", path, *LEARN, "--on-bad-line", "skip", "--out", tmp_path / "run", "--json")
+    assert json.loads(capsys.readouterr().out)["skipped"] == 2
+    new = tmp_path / "new.csv"
+    new.write_text("user,film,stars\nann,f1,2\nann,unheard of,1\n")
+    codes = tmp_path / "codes.csv"
+    run("encode", tmp_path / "run", new, "--on-bad-line", "skip", "--out", codes)
+    known = pd.read_csv(codes)
+    new.write_text("user,film,stars\nann,f1,2\n")
+    run("encode", tmp_path / "run", new, "--out", codes)
+    assert_array_equal(known, pd.read_csv(codes))
+
+
+def test_a_row_without_a_value_keeps_its_place(tmp_path):
+    path = tmp_path / "gone.csv"
+    path.write_text("user,film,stars\nann,x,1\nbob,x,\ncat,x,2\n")
+    (block,) = opened(path).blocks(0, 0)
+    assert block.labels[0].tolist() == ["ann", "bob", "cat"]
+    assert_array_equal(block.X, [[1], [np.nan], [2]])
+
+
+def test_whole_numbers_have_one_name(tmp_path):
+    pytest.importorskip("pyarrow", reason="needs pyarrow, of the extra io")
+    frame = pd.DataFrame({"user": [1.0, 10.0, 2.0], "film": [1, 1, 1], "stars": [1, 2, 3]})
+    frame.to_parquet(tmp_path / "x.parquet")
+    (block,) = opened(tmp_path / "x.parquet").blocks(0, 0)
+    assert block.labels[0].tolist() == ["1", "2", "10"]
+
+
+def test_heads_of_files_of_triples(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(",film,stars\nann,x,1\nbob,x,2\n")  # as an index without a name is written
+    assert opened(path).n_rows == 2
+    path.write_text("ann,x,1\nbob,x,2\n")
+    assert opened(path, header="no").row_names == ["row"]
+    assert opened(path).n_rows in (1, 2)  # two lines may have a header
+    path.write_text("stars,film,user\n1,x,ann\n2,x,bob\n")
+    with pytest.raises(InputError, match="such as --columns user,item,rating"):
+        opened(path)
+    with pytest.raises(InputError, match="--index names rows"):
+        opened(path, index="user")
+    path.write_text("user,film,stars\nann,x,inf\nbob,x,2\n")
+    with pytest.raises(InputError, match="infinite entry in line 2 of"):
+        opened(path)
+
+
+def test_few_rows_and_many_passes_of_a_convex_model(tmp_path, capsys):
+    path = written(tmp_path, ".csv")
+    more = ["--model", "convex", "--representatives", 20, "--epochs", 3, "--holdout", 0]
+    run("learn", path, "--triples", "--atoms", 2, *more, "--out", tmp_path / "run")
+    assert "passes over" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from commands import run, standard_input
+from commands import refused, run, standard_input
 from numpy.testing import assert_array_equal
 
 import atomstream
@@ -816,3 +816,14 @@ def test_a_small_input_settles_unless_its_passes_are_given(tmp_path, room):
     room.ratio(settled.losses(X).mean() / here.losses(X).mean(), at_most=1.25)
     assert passes.settling_ is None
     assert 1 < settled.settling_.n_rounds <= 25
+
+
+@pytest.mark.parametrize("wrong", [np.inf, np.nan, -1.0])
+def test_a_bad_row_that_is_held_out_is_refused_too(tmp_path, capsys, wrong):
+    for place in range(20):  # one of twenty rows is held out
+        X = np.random.default_rng(0).random((20, 3))
+        X[place, 1] = wrong
+        np.save(tmp_path / "x.npy", X)
+        out = tmp_path / f"run{place}"
+        told = refused(capsys, "learn", tmp_path / "x.npy", "--atoms", 2, "--out", out)
+        assert f"row {place}" in told

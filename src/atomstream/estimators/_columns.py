@@ -51,6 +51,8 @@ def as_sample(x: Any) -> Any:
     """Return one sample as rows; a series of pandas names its entries as a frame its columns."""
     if sp.issparse(x) or hasattr(x, "columns"):
         return x
+    if isinstance(x, OnDisk):
+        return x[:1]
     return x.to_frame().T if hasattr(x, "iloc") else checked_array(x, "x").reshape(1, -1)
 
 

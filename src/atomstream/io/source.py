@@ -169,6 +169,8 @@ class Source(Input, ABC):
         What the columns are divided by as they are read, where they are.
     unit : str
         What a row is called.
+    n_left_out : int
+        Lines that were left out as it was opened.
     """
 
     n_features: int
@@ -185,6 +187,7 @@ class Source(Input, ABC):
     takes_axes: bool = False
     deviation: NDArray | None = None
     unit: str = "row"
+    n_left_out: int = 0
     _order: NDArray | None = None  # of the columns as they are read, where blocks have another
 
     def take_columns(self, names: Sequence[str] | None, learned: str) -> None:

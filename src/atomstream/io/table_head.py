@@ -246,7 +246,7 @@ def _has_header(
     short = n_fields < below.width
     found = top.hashed or are_names(first.fields, below, form, short=short)
     numeric = found and not top.hashed and form.is_entry(first.fields[-1])
-    said = "first line taken as names" + ", though they are numbers" * numeric
+    said = "first line taken as names" + ", though they are numbers" * bool(numeric)
     if found:
         guesses["header"] = (YES, said)
     elif form.kinds(first.fields)[0].any() and below.rows:

@@ -12,11 +12,12 @@ from atomstream.base import counted, listed
 from atomstream.exceptions import InputError
 from atomstream.io import inputs as files
 from atomstream.io import source
-from atomstream.io.input_options import REFUSE, Find, InputOptions, Naming
+from atomstream.io.input_options import AUTO, NO, REFUSE, Find, InputOptions, Naming
 from atomstream.io.source import Source, need
 from atomstream.streams.triples import Triples
 
 BYTES_PER_ENTRY = 64  # at the peak, while entries are put in order
+ORDER = "name rows, columns and values in this order, such as --columns user,item,rating"
 WHAT = "--triples needs three columns, of rows, columns and values"
 
 
@@ -45,15 +46,25 @@ class TripleRows(Source):
                 f"{options.naming.ids[0]!r} names rows, and rows of triples are named by the first "
                 "of their three columns; leave it out."
             )
+        if options.index not in (AUTO, NO):
+            raise InputError("--index names rows, and rows of triples are named by their labels.")
         naming = _TripleColumns(kept=True, columns=options.columns, drop=options.drop)
         inner = replace(options, triples=False, duplicates=REFUSE, naming=naming)
-        sources = files.open_inputs(inputs, inner)
+        try:
+            sources = files.open_inputs(inputs, inner)
+        except InputError as error:
+            said, numeric, _ = str(error).partition(" not numeric ")
+            if not numeric:
+                raise
+            raise InputError(f"{said} not a column of values; {ORDER}.") from None
+        self._skips = options.skips
         self.files = [path for each in sources for path in each.files]
         self.name = sources[0].name
         if len(sources) > 1:
             self.name += f" and {counted(len(sources) - 1, 'more input')}"
         self.guesses = {name: why for each in sources for name, why in each.guesses.items()}
-        entries, self.row_names = _entries(sources)
+        entries, self.row_names = _entries(sources, skips=options.skips)
+        self.n_left_out = entries.n_left_out
         try:
             table = Triples(
                 *entries.of_each,
@@ -78,9 +89,12 @@ class TripleRows(Source):
             self._take(self._table.with_columns(names))
         except ValueError:
             new = [name for name in self.names or () if name not in set(names)]
-            raise InputError(
-                f"{self.name} has entries in other columns than {learned}: {listed(new)}."
-            ) from None
+            if not self._skips or len(new) == len(self.names or ()):
+                raise InputError(
+                    f"{self.name} has entries in other columns than {learned}: {listed(new)}; "
+                    "leave them out with --on-bad-line skip."
+                ) from None
+            self._take(self._table.among(names))
 
     def _blocks(self, start: int, epoch: int) -> Iterator[source.Block]:
         """Yield blocks of rows."""
@@ -111,13 +125,12 @@ class _TripleColumns(Naming):
         # A column without a name, as pandas writes an index, numbers the entries.
         unnamed = {place for place, name in enumerate(names) if not name}
         among = find(self.columns) if self.columns else range(len(names))
-        found = [place for place in among if place not in left_out | unnamed]
+        found = [place for place in among if place not in left_out]
+        if len(found) != 3:
+            found = [place for place in found if place not in unnamed]
         if len(found) != 3:
             there = listed([names[place] for place in found])
-            raise InputError(
-                f"{WHAT}, and there are {len(found)} ({there}); name the three in this order, such "
-                "as --columns user,item,rating."
-            )
+            raise InputError(f"{WHAT}, and there are {len(found)} ({there}); {ORDER}.")
         return found[:2]
 
 
@@ -129,6 +142,7 @@ class _Entries:
     columns: Any
     values: NDArray
     at: NDArray  # number of the source, and of the row in it, (n_entries, 2)
+    n_left_out: int = 0
 
     @property
     def of_each(self) -> tuple[Any, Any, NDArray]:
@@ -141,25 +155,25 @@ class _Labels:
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
-        self._codes: list[NDArray] = []
 
-    def add(self, labels: Any) -> None:
-        """Take the next labels."""
+    def places(self, labels: Any) -> NDArray:
+        """Return the numbers of the next labels; -1 where one is missing."""
         import pandas as pd  # loaded where a table is read
 
         codes, different = pd.factorize(labels)
         known = [self._place(label) for label in different]
-        self._codes.append(np.array([*known, -1], np.int64)[codes])  # missing ones are the last
+        return np.array([*known, -1], np.int64)[codes]  # missing ones are the last
 
     def _place(self, label: Any) -> int:
-        text = str(label).strip()
+        whole = isinstance(label, float) and label.is_integer()
+        text = str(int(label) if whole else label).strip()
         return self._places.setdefault(text, len(self._places)) if text else -1
 
-    def sorted(self) -> Any:
-        """Return all labels as a categorical; whole numbers in their order."""
+    def sorted(self, codes: NDArray) -> Any:
+        """Return labels by their numbers as a categorical; whole numbers in their order."""
         import pandas as pd  # loaded where a table is read
 
-        codes, names = np.concatenate(self._codes), [*self._places]
+        names = [*self._places]
         try:
             order = sorted(range(len(names)), key=lambda place: int(names[place]))
         except ValueError:
@@ -169,28 +183,31 @@ class _Labels:
         return pd.Series(found)
 
 
-def _entries(sources: Sequence[Source]) -> tuple[_Entries, list[str]]:
+def _entries(sources: Sequence[Source], *, skips: bool) -> tuple[_Entries, list[str]]:
     """Return the entries that the rows of sources hold, and the name of what names rows."""
     rows, columns, name = _Labels(), _Labels(), "row"
-    values: list[NDArray] = []
-    at: list[NDArray] = []
+    parts: list[tuple[NDArray, ...]] = []
+    n_left_out = n_entries = 0
     for number, each in enumerate(sources):
         if each.n_features != (1 if each.has_columns else 3):
             raise InputError(f"{WHAT}, and {each.name} has {counted(each.n_features, 'column')}.")
-        name = each.row_names[-2] if each.has_columns else name
+        name = each.row_names[-2] if each.has_columns and each.names else name
         for block in each.blocks(0, 0):
             labels = block.labels[-2:] if each.has_columns else _numbers(block.X[:, :2], each.name)
-            given = np.asarray(block.X[:, -1], np.result_type(block.X.dtype, np.float32))
-            seen = np.flatnonzero(given == given)  # lines that were skipped hold nothing
-            rows.add(labels[0][seen])
-            columns.add(labels[1][seen])
-            values.append(given[seen])
-            at.append(np.column_stack([np.full(len(seen), number), block.ids[seen]]))
-            n_entries = sum(map(len, values))
+            value = np.asarray(block.X[:, -1], np.result_type(block.X.dtype, np.float32))
+            row, column = rows.places(labels[0]), columns.places(labels[1])
+            nothing, unnamed = np.isnan(value), (row < 0) | (column < 0)
+            # A line that holds nothing says nothing; one that is bad holds no value.
+            kept = ~unnamed | ~(nothing | skips)
+            n_left_out += int((nothing | unnamed).sum()) if skips else 0
+            at = np.column_stack([np.full(len(value), number), block.ids])
+            parts.append(tuple(part[kept] for part in (row, column, value, at)))
+            n_entries += len(value)
             need(BYTES_PER_ENTRY * n_entries, f"{each.name}, with {n_entries:,} entries,")
-    if not sum(map(len, values)):
+    row, column, value, at = (np.concatenate(part) for part in zip(*parts, strict=True))
+    if np.isnan(value).all():
         raise InputError(f"{sources[0].name} has no entry with a value.")
-    found = _Entries(rows.sorted(), columns.sorted(), np.concatenate(values), np.concatenate(at))
+    found = _Entries(rows.sorted(row), columns.sorted(column), value, at, n_left_out)
     return found, [name]
 
 

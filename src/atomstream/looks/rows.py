@@ -25,7 +25,7 @@ from atomstream.io import (
     load_image,
     open_inputs,
 )
-from atomstream.io.input_options import RAISE, SKIP, InputOptions
+from atomstream.io.input_options import AUTO, RAISE, SKIP, InputOptions
 from atomstream.io.inputs import CHECKED, OF_COLUMNS
 from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
@@ -270,15 +270,16 @@ def _in_units(model: Any, *, of_data: bool) -> tuple[Any, str]:
 def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[Any]:
     """Return the inputs as sources of rows with the features that were learned, in their order."""
     wanted = InputOptions() if record.settings is None else record.settings.input_options()
-    # Columns that named rows while learning may be absent from new inputs.
+    # New inputs may lack columns that named rows while learning, and be of another kind.
     naming = Naming(ids, known=wanted.naming.ids, kept=True)
     skips = SKIP if record.skips_bad_rows else RAISE
-    # How the run has read its own inputs need not fit those of another kind.
     known = frozenset(CHECKED) - record.reading.keys() - OF_COLUMNS
-    more = {"naming": naming, "on_bad_line": skips, "where_used": known}
-    wanted = by_name = replace(wanted, **more, **record.reading)
+    more: dict[str, Any] = {"naming": naming, "on_bad_line": skips, "where_used": known}
+    if record.reading.get("triples") and not wanted.triples:
+        more |= {"index": AUTO, "columns": (), "drop": ()}  # which are of other tables
+    wanted = by_name = replace(wanted, **more | record.reading)
     # Columns that were chosen while learning are chosen by their names: numbers may choose others.
-    if record.names is not None and (wanted.columns or wanted.drop):
+    if record.names is not None and not wanted.triples and (wanted.columns or wanted.drop):
         by_name = replace(wanted, columns=tuple(record.names), drop=())
     try:
         sources = open_inputs(inputs, by_name)
@@ -290,12 +291,11 @@ def _opened(record: Record, inputs: Sequence[str], ids: Sequence[str]) -> list[A
     for source in sources:
         source.take_columns(record.names, f"{record.path} has learned from")
     if isinstance(sources[0], Pictures):
-        sentence = "encode takes tables and arrays; to rebuild an image use: atomstream reconstruct"
-        raise InputError(f"{sentence} RUN IMAGE")
+        raise InputError("encode takes tables and arrays; reconstruct RUN IMAGE rebuilds an image.")
     found, n_features = sources[0], record.model.n_features_in_
     if found.n_features != n_features:
-        here = f"{found.name} has {counted(found.n_features, 'column')}"
-        raise InputError(f"{here}, {record.path} has learned {n_features}.")
+        n_columns = counted(found.n_features, "column")
+        raise InputError(f"{found.name} has {n_columns}, {record.path} has learned {n_features}.")
     divide_alike(sources, record.notes.get("deviation"))
     return sources
 

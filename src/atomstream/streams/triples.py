@@ -10,6 +10,8 @@ from atomstream.base import DUPLICATES, NamedColumns, checked_array, listed
 from atomstream.base.matrices import column_names, without_mask
 from atomstream.streams.on_disk import OnDisk
 
+EXACT = 2.0**53  # below it a float is the number that it stands for
+
 
 class Triples(OnDisk):
     """A table given by its observed entries: the row, the column and the value of each.
@@ -78,14 +80,19 @@ class Triples(OnDisk):
         lengths = np.shape(rows), np.shape(columns), values.shape
         if values.ndim != 1 or len({*lengths}) > 1 or not len(values):
             raise ValueError(
-                "rows, columns and values must hold one label or number for each entry, got "
-                f"arrays of shapes {', '.join(map(str, lengths))}."
+                "rows, columns and values must hold one label or number for each entry, and one "
+                f"entry at least, got arrays of shapes {', '.join(map(str, lengths))}."
             )
         at_row, self.row_names = _places(rows, "rows", place)
         at_column, self.column_names = _places(columns, "columns", place)
         self.shape = len(self.row_names), len(self.column_names)
         self.names = [*map(str, self.column_names)]  # by which models know them
-        self.dtype = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+        if np.isinf(values).any():
+            raise ValueError(
+                f"values has an infinite entry in {place(int(np.isinf(values).argmax()))}."
+            )
+        is_exact = values.dtype in (np.float32, np.float64)
+        self.dtype = values.dtype if is_exact else np.dtype(np.float64)
         seen = np.flatnonzero(values == values)
         key = at_row[seen] * self.shape[1] + at_column[seen]
         order = np.argsort(key, kind="stable")
@@ -117,10 +124,12 @@ class Triples(OnDisk):
         ValueError
             Where the frame has other than three columns and none are named.
         """
+        if not hasattr(frame, "columns") or hasattr(frame, "collect"):
+            raise TypeError(f"frame must be a frame or a table, got {type(frame).__name__}.")
         known = column_names(frame)
         names = known if columns is None else [*columns]
         unknown = [name for name in names if name not in known]
-        if len(names) != 3 or unknown:
+        if len({*names}) != 3 or unknown:
             there = f"{unknown[0]!r} is no column of the frame" if unknown else f"got {len(names)}"
             raise ValueError(
                 "columns must name three columns, of rows, columns and values, and "
@@ -129,6 +138,9 @@ class Triples(OnDisk):
         row, column, value = (frame[name] for name in names)
         place = "row {} of the frame (counted from 0)".format
         return cls(row, column, value, duplicates=duplicates, place=place)
+
+    def __repr__(self) -> str:
+        return f"<Triples of shape {self.shape} with {self.n_entries} entries>"
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -148,13 +160,29 @@ class Triples(OnDisk):
         places = {str(name): place for place, name in enumerate(names)}
         unknown = [name for name in self.names if name not in places]
         if unknown:
-            raise ValueError(f"columns has labels that were not learned from: {listed(unknown)}.")
+            raise ValueError(f"X has columns that were not learned from: {listed(unknown)}.")
+        if len(places) < len(names):
+            raise ValueError("names must differ, got some that are the same text.")
         found = object.__new__(type(self))
         vars(found).update(vars(self))
         found._columns = np.array([places[name] for name in self.names])[self._columns]
         found.shape, found.column_names = (self.shape[0], len(places)), [*names]
         found.names = [*places]
         return found
+
+    def among(self, names: Sequence[Any]) -> Self:
+        """Return the entries in these columns alone, as a table with these columns."""
+        kept = np.isin(np.array(self.names, object), [*map(str, names)])
+        row = np.repeat(np.arange(len(self)), np.diff(self._pointers))
+        here = kept[self._columns]
+        found = object.__new__(type(self))
+        vars(found).update(vars(self))
+        found._values, found.n_entries = self._values[here], int(here.sum())
+        found._columns = (np.cumsum(kept) - 1)[self._columns[here]]
+        found._pointers = np.searchsorted(row[here], np.arange(len(self) + 1))
+        found.names = [name for name, stays in zip(self.names, kept, strict=True) if stays]
+        found.shape = (len(self), len(found.names))
+        return found.with_columns(names)
 
     def __getitem__(self, places: Any) -> NamedColumns:  # type: ignore[override]
         """Return the rows of a slice, or at places in any order, written out."""
@@ -188,16 +216,27 @@ def _places(labels: Any, name: str, place: Callable[[int], str]) -> tuple[NDArra
     """Return the place of each label among the different ones, sorted, and these."""
     import pandas as pd  # loaded where a table is read
 
-    found = labels if hasattr(labels, "iloc") else np.asarray(without_mask(labels))
-    if getattr(found.dtype, "kind", "") == "f" and (found % 1 == 0).all():
-        found = found.astype(np.int64)  # numbers of rows in a table of floats
-    places, different = pd.factorize(found, sort=True)
-    if (places < 0).any():
-        raise ValueError(f"{name} has no label in {place(int(np.argmin(places)))}.")
-    names = different.tolist()
+    # Lists first go to pandas, for NumPy makes texts of what is missing among texts.
+    given = without_mask(labels)
+    is_listed = hasattr(given, "iloc") or isinstance(given, list | tuple)
+    places, different = pd.factorize(
+        pd.Series(given if is_listed else np.asarray(given)), sort=True
+    )
+    names = [_plain(label) for label in different.tolist()]
+    blank = [isinstance(label, str) and not label.strip() for label in names]
+    missing = (places < 0) | np.array([*blank, False])[places]
+    if missing.any():
+        raise ValueError(f"{name} has no label in {place(int(np.argmax(missing)))}.")
     if len({*map(str, names)}) < len(names):
         raise ValueError(f"{name} has different labels that are the same text; give one kind.")
     return places.astype(np.int64), names
+
+
+def _plain(label: Any) -> Any:
+    """Return a whole number as such, though a table of floats may hold it."""
+    return (
+        int(label) if isinstance(label, float) and abs(label) < EXACT and label % 1 == 0 else label
+    )
 
 
 def _merged(values: NDArray, starts: NDArray, how: str) -> NDArray:

@@ -51,7 +51,8 @@ class RowsTask(_passes.PassesTask):
         self._flattening = check_axes(self.sources, settings.sample_axes)
         # Genes of all files are divided by the deviations of the first: one dictionary, one scale.
         divide_alike(self.sources, self.sources[0].deviation)
-        self.n_missing = self.n_entries = self.n_skipped = 0
+        self.n_missing = self.n_entries = 0
+        self.n_skipped = sum(source.n_left_out for source in self.sources)
         # Rows are chosen by their numbers and the seed, never in order of arrival: a resumed run
         # keeps out the same ones.
         self.holdout = Holdout(settings.holdout, settings.seed)
@@ -96,6 +97,9 @@ class RowsTask(_passes.PassesTask):
         """Return the rows that are not held out; None where all are."""
         piece, self._refusal = self._without_bad_rows(piece)
         held = self.holdout.choose(piece.X, piece.ids)
+        if held.any():  # a row that the model refuses is for it to name
+            places = np.flatnonzero(held)
+            held[places[self.settings.bad_rows(piece.X[places])]] = False
         self._piece, self._held, self._learned_rows = piece, held, self._places[~held]
         # All rows are bad, or a small batch is by chance held out whole: nothing is to be learned.
         if held.all():
@@ -219,7 +223,7 @@ class RowsTask(_passes.PassesTask):
     @property
     def passes(self) -> str:
         """The rows learned from, in words, and how often where that was more than once."""
-        if self.at.epoch < 2:
+        if self.at.epoch < 2 or not np.isfinite(self.horizon):
             return counted(self._n_samples, self.unit)
         return f"{self.at.epoch} passes over {counted(round(self.horizon), self.unit)}"
 
