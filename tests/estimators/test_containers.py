@@ -266,9 +266,9 @@ class Chunked:
 
 @pytest.mark.parametrize("chunks", [(7, 8), ((7, 7, 7, 7, 7, 5), (8,)), None])
 def test_stored_arrays_are_coded_a_few_chunks_at_a_time(chunks, monkeypatch):
-    from atomstream.estimators import _given
+    from atomstream.streams import on_disk
 
-    monkeypatch.setattr(_given, "ENTRIES", 8 * 15)
+    monkeypatch.setattr(on_disk, "ENTRIES", 8 * 15)
     stored, learned = Chunked(data(), chunks), model().fit(data())
     # Law 5: a code does not depend on its batch companions, to 1e-10.
     assert_allclose(learned.transform(stored), learned.transform(data()), atol=1e-10)

@@ -82,8 +82,7 @@ def beside(X: Any, given: Any, name: str) -> Any:
 
 def in_axes(model: Any, X: Any) -> Any:
     """Return data; labelled arrays and triples in the axes that a model has learned."""
-    names = known_names(model)
-    if isinstance(X, OnDisk) and names is not None:
+    if isinstance(X, OnDisk) and (names := known_names(model)) is not None:
         return X.with_columns(names)
     axes = vars(model).get("axes_")
     return X if axes is None or not is_labelled(X) else axes.in_place(X)
