@@ -14,6 +14,7 @@ from holes import forms, masked, public
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.base import checked_array
+from atomstream.base.declared import declared
 
 ALL = doors_of_models() | FIELDS | FUNCTIONS
 # Arguments that hold no data in spite of their names, and why.
@@ -151,11 +152,14 @@ def objects(tmp_path_factory):
     on_disk = anndata.read_h5ad(path, backed="r")
     with warnings.catch_warnings(action="ignore"):
         several = mudata.MuData({"rna": data})
-    return {
+    # What to give of their objects is said by the field that knows the library.
+    of_cells = {
         r"of the type AnnData, .*; give adata\.X\.$": data,
         r"of the type AnnData, .*; give adata\.to_memory\(\)\.X": on_disk,
         r"of the type _CSRDataset, .* adata\.to_memory\(\)\.X": on_disk.X,
         r"of the type MuData, .* mdata\['rna'\]\.X": several,
+    }
+    return (of_cells if "anndata" in declared("instead") else {}) | {
         "Dataset that holds 'a'; give one of them": xarray.Dataset({"a": ("i", np.ones(3))}),
         r"Tensor that is not read as an array: Use tensor\.detach": Tensor(),
     }

@@ -233,7 +233,7 @@ class InputOptions(TableOptions):
 
 
 def check_choice(name: str, value: str, known: Sequence[str]) -> None:
-    """Refuse a word that is none of those known."""
+    """Refuse the value of an option that is not among its choices."""
     if value not in known:
         raise InputError(f"{name} is {value!r:.40}, needed is one of {', '.join(known)}.")
 
