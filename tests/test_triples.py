@@ -209,3 +209,9 @@ def test_what_is_no_frame_is_refused_in_a_sentence():
             Triples.from_frame(what)
     with pytest.raises(ValueError, match="names must differ"):
         Triples([1], ["a"], [1]).with_columns(["a", "b", "a"])
+
+
+@pytest.mark.parametrize(("how", "value"), [("mean", 4), ("sum", 12), ("first", 2), ("last", 7)])
+def test_what_becomes_of_three_values_of_one_entry(how, value):
+    found = Triples([1, 0, 1, 1], ["a", "a", "a", "a"], [2, 5, 3, 7], duplicates=how)
+    assert_array_equal(np.asarray(found), [[5], [value]])
