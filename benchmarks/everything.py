@@ -68,7 +68,6 @@ OTHERS = {
     "labels.py words": "labels-words",
     "live_sources.py": "sources-live",
     "million_cells.py {scratch}/million-cells": "million-cells",
-    "network_labels.py": "labels-networks",
     "networks.py": "networks",
     "networks.py batch": "networks-batch",
     "peers.py": "peers",

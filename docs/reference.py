@@ -24,7 +24,6 @@ NAMES = {
         *("ColorRestorer", "VideoDictionary", "TopicModel", "SktimeForecaster", "ConsensusNMF"),
         "BatchNMF",
         "SupervisedDictionary",
-        "SupervisedNetworkDictionary",
     ),
     "Functions": (
         *("sparse_encode", "online_parafac", "choose_rank", "choose_forecaster", "align", "save"),

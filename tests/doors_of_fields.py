@@ -28,13 +28,9 @@ def of_images(**settings):
     return atomstream.ImageDictionary(2, 3, n_patches=30, random_state=0, **settings)
 
 
-def of_networks(motif="path:2", kind=atomstream.NetworkDictionary, **settings):
+def of_networks(motif="path:2", **settings):
     settings |= {"n_batches": 1, "batch_size": 5, "random_state": 0}
-    return kind(motif, 1, **settings)
-
-
-def of_labelled_networks(motif="path:2", **settings):
-    return of_networks(motif, atomstream.SupervisedNetworkDictionary, **settings)
+    return atomstream.NetworkDictionary(motif, 1, **settings)
 
 
 def of_walks(**settings):
@@ -130,51 +126,6 @@ DOORS = {
     "NetworkDictionary.denoise(pairs)": (
         PAIRS,
         lambda X: of_networks().fit(GRAPH).denoise(GRAPH, X, n_steps=STEPS).found.scores,
-    ),
-    "SupervisedNetworkDictionary(motif)": (
-        MOTIF,
-        lambda X: of_labelled_networks(X).fit([GRAPH, GRAPH], [0, 1]),
-    ),
-    "SupervisedNetworkDictionary(classes)": (
-        holes([0, 1, 2], 2),
-        lambda X: of_labelled_networks(classes=X).fit([GRAPH, GRAPH], [0, 1]),
-    ),
-    **{
-        f"SupervisedNetworkDictionary.{name}(network)": (
-            HOLED_GRAPH,
-            lambda X, name=name: getattr(of_labelled_networks().fit([GRAPH, GRAPH], [0, 1]), name)(
-                [X, GRAPH], **({"n_steps": STEPS} if name != "partial_fit" else {})
-            ),
-        )
-        for name in ("mean_codes", "predict", "predict_proba", "partial_fit")
-    },
-    "SupervisedNetworkDictionary.fit(network)": (
-        HOLED_GRAPH,
-        lambda X: of_labelled_networks().fit([X, GRAPH], [0, 1]),
-    ),
-    "SupervisedNetworkDictionary.fit(y)": (
-        holes([0, 1, 0], 2),
-        lambda X: of_labelled_networks().fit([GRAPH] * 3, X),
-    ),
-    "SupervisedNetworkDictionary.score(y)": (
-        holes([0, 1, 0], 2),
-        lambda X: of_labelled_networks().fit([GRAPH] * 2, [0, 1]).score([GRAPH] * 3, X, n_steps=9),
-    ),
-    "SupervisedNetworkDictionary.score(network)": (
-        HOLED_GRAPH,
-        lambda X: of_labelled_networks().fit([GRAPH] * 2, [0, 1]).score([X], [0], n_steps=9),
-    ),
-    "SupervisedNetworkDictionary.reconstruct(network)": (
-        HOLED_GRAPH,
-        lambda X: of_labelled_networks().fit([GRAPH] * 2, [0, 1]).reconstruct(X, n_steps=STEPS),
-    ),
-    "SupervisedNetworkDictionary.denoise(network)": (
-        HOLED_GRAPH,
-        lambda X: of_labelled_networks().fit([GRAPH] * 2, [0, 1]).denoise(X).found.scores,
-    ),
-    "SupervisedNetworkDictionary.denoise(pairs)": (
-        PAIRS,
-        lambda X: of_labelled_networks().fit([GRAPH] * 2, [0, 1]).denoise(GRAPH, X).found.scores,
     ),
     "domains.networks.Motif.of(motif)": (MOTIF, lambda X: networks.Motif.of(X).adjacency()),
     "domains.networks.Network.of(data)": (HOLED_GRAPH, networks.Network.of),

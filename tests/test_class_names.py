@@ -69,7 +69,6 @@ STANDARD = [
     "Compared",
     "SignaturesLook", "SignaturesSettings", "SignaturesTask", "NumberFormat",
     "SupervisedDictionary", "LabelLoss", "Logistic", "Poisson", "SquaredError", "LabelledDelta",
-    "SupervisedNetworkDictionary",
     "LabelledSums", "LabelTerms", "LabelledAggregates", "LabelledDescent",
     "LabelsLook", "PredictingFromCodes",
 ]

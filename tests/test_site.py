@@ -148,7 +148,6 @@ TABLES = (
     "forecasts",
     "guides",
     "labels",
-    "labels-networks",
     "labels-words",
     "links",
     "networks-batch",

@@ -49,9 +49,6 @@ from .estimators.signature_extraction import extract_signatures as extract_signa
 from .estimators.source_apportionment import bootstrap_sources as bootstrap_sources
 from .estimators.source_apportionment import find_sources as find_sources
 from .estimators.supervised import SupervisedDictionary as SupervisedDictionary
-from .estimators.supervised_network import (
-    SupervisedNetworkDictionary as SupervisedNetworkDictionary,
-)
 from .estimators.topics import TopicModel as TopicModel
 from .exceptions import AtomstreamWarning as AtomstreamWarning
 from .exceptions import BadShardError as BadShardError

@@ -60,7 +60,7 @@ def test_what_a_field_declares_is_there(name):
 def test_kinds_of_runs_are_those_of_rows_and_of_fields():
     n_declared = sum(len(field.tasks) for field in FIELDS.values())
     assert len(kinds_of_runs()) == 1 + n_declared == 12
-    assert len(registry.models()) == 3 + sum(len(field.models) for field in FIELDS.values()) == 15
+    assert len(registry.models()) == 3 + sum(len(field.models) for field in FIELDS.values()) == 14
 
 
 def test_a_note_of_an_unknown_kind_is_refused():

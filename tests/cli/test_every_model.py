@@ -19,8 +19,7 @@ CODES = {
     "TopicModel": "docs.txt",
 }
 SHAPES = {"SupervisedDictionary": (8, 4), "TopicModel": (20, 2), "VideoDictionary": (8, 2)}
-NETWORKS = ("NetworkDictionary", "SupervisedNetworkDictionary")
-REBUILDS = {"ImageDictionary": "picture.png", **dict.fromkeys(NETWORKS, "edges.txt")}
+REBUILDS = {"ImageDictionary": "picture.png", "NetworkDictionary": "edges.txt"}
 DOCUMENTS = ["cat dog horse", "stock bond market", "dog mouse cat", "bond trade stock"] * 5
 
 
@@ -54,9 +53,6 @@ def models():
         "SupervisedDictionary": atomstream.SupervisedDictionary(3, n_epochs=2, **seeded).fit(
             X, np.arange(len(X)) % 3
         ),
-        "SupervisedNetworkDictionary": atomstream.SupervisedNetworkDictionary(
-            "path:3", 3, n_batches=3, batch_size=40, **seeded
-        ).fit([nx.karate_club_graph(), nx.cycle_graph(9)], ["club", "ring"]),
         "TopicModel": atomstream.TopicModel(2, n_features=64, n_epochs=2, **seeded).fit(DOCUMENTS),
         "VideoDictionary": atomstream.VideoDictionary(2, **seeded).fit(rng.random((9, 4, 5))),
     }
@@ -128,7 +124,7 @@ def test_encode_writes_codes_or_refuses(folder, tmp_path, capsys, name):
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_reconstruct_writes_a_file_or_refuses(folder, tmp_path, capsys, name):
-    out = tmp_path / ("out.csv" if name in NETWORKS else "out.png")
+    out = tmp_path / ("out.csv" if name == "NetworkDictionary" else "out.png")
     arguments = (
         "reconstruct",
         folder / f"{name}.atoms",

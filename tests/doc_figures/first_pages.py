@@ -48,12 +48,6 @@ def which_model():
     yield f"20 tensors of 100 x 100 in {tensors:.1f} ms"
     each_row = 1000 * results("forecasts-speed")["11,000 rows of ETTh2"] / 11_000
     yield f"about {each_row:.1f} ms a row of seven series"
-    seconds = [
-        task[f"6 atoms, weight {weight}.0"]["seconds"]
-        for task in results("labels-networks")["tasks"].values()
-        for weight in "13"
-    ]
-    yield f"8 nodes in {min(seconds):.1f} to {max(seconds):.1f} s with 6 atoms"
 
 
 def choosing():

@@ -48,13 +48,6 @@ def labels():
     every = chosen["logistic regression on all words"]["accuracy"]
     gap = every - chosen["ours, nonnegative codes"]["accuracy"]
     yield f"comes within {'a point' if gap <= 0.01 else 'more than a point'} of logistic"
-    found = results("labels-networks")["tasks"]["three networks"]
-    without, one, three = (found[f"20 atoms, weight {weight}.0"]["right"][-1] for weight in "013")
-    regression = max(
-        found[name]["right"][-1] for name in found if name.startswith("logistic regression")
-    )
-    words = f"{without:.3f} without, {one:.3f} with a weight of 1, {three:.3f} with 3, "
-    yield f"{words}regression {regression:.3f}".replace("0.", ".")
 
 
 def million_cells():

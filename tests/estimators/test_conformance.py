@@ -25,7 +25,6 @@ from atomstream import (
     OnlineCPDictionary,
     SeriesDictionary,
     SupervisedDictionary,
-    SupervisedNetworkDictionary,
 )
 
 # The page docs/promises.md lists them with these reasons.
@@ -129,7 +128,6 @@ def test_the_zoo_is_complete():
     }
     estimators.discard(atomstream.SktimeForecaster)  # sktime's contract, not scikit-learn's
     estimators.discard(SupervisedDictionary)  # needs labels, and goes through all of the checks
-    estimators.discard(SupervisedNetworkDictionary)  # needs labels, too, and takes no rows
     assert {type(model) for model, _, _ in ZOO.values()} == estimators
     assert {type(model) for model in OF_ROWS} == FAILING.keys() | {SupervisedDictionary}
 

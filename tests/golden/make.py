@@ -78,9 +78,6 @@ def of_each_class(X):
         ),
         "SeriesDictionary": atomstream.SeriesDictionary(n_components=4, random_state=0, **series),
         "SupervisedDictionary": atomstream.SupervisedDictionary(batch_size=40, **three),
-        "SupervisedNetworkDictionary": atomstream.SupervisedNetworkDictionary(
-            "path:4", 3, n_batches=20, batch_size=60, random_state=0
-        ),
         "TopicModel": atomstream.TopicModel(
             n_features=256, vectorizer="counts", batch_size=20, **three
         ),
@@ -90,9 +87,7 @@ def of_each_class(X):
     }
     data = dict(X) | {"ColorRestorer": {"grass": [grass], "sky": [sky]}}
     data["TopicModel"] = X["TopicModel"].tolist()
-    networks = data.pop("SupervisedNetworkDictionary")
-    learner = new.pop("SupervisedNetworkDictionary").fit(list(networks), np.arange(6) % 2)
-    fitted = {"SupervisedNetworkDictionary": learner}
+    fitted = {}
     for name, model in new.items():
         table = data[name]
         fitted[name] = (

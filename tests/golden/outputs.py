@@ -43,18 +43,6 @@ def labels(model, table):
     yield "after_chances", model.predict_proba(X[:20])
 
 
-def networks(model, matrices):
-    graphs, y = list(matrices), np.arange(len(matrices)) % 2
-    yield "components", model.components_
-    yield "coef", model.coef_
-    yield "intercept", model.intercept_
-    yield "position", model.position_
-    yield "chances", model.predict_proba(graphs)
-    model.partial_fit(graphs, y)
-    yield "after_components", model.components_
-    yield "after_chances", model.predict_proba(graphs)
-
-
 def network(model, graph):
     yield "components", model.components_
     yield "importance", model.importance_
@@ -133,7 +121,6 @@ OUTPUTS = {
     "RandomWalkFactorization": walk,
     "SeriesDictionary": series,
     "SupervisedDictionary": labels,
-    "SupervisedNetworkDictionary": networks,
     "TopicModel": topics,
     "VideoDictionary": video,
 }

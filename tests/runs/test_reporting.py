@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,7 +13,6 @@ from atomstream import (
     InputError,
     OnlineNMF,
     SupervisedDictionary,
-    SupervisedNetworkDictionary,
     callbacks,
     load,
     report,
@@ -34,10 +32,6 @@ def test_every_model_has_a_report(name, tmp_path):
         model = load(GOLDEN / f"{name}.atoms")
     elif name == "SupervisedDictionary":  # needs labels, which the zoo has none of
         model = SupervisedDictionary(3, n_epochs=2, random_state=0).fit(X, np.arange(60) % 3)
-    elif name == "SupervisedNetworkDictionary":
-        two = [nx.karate_club_graph(), nx.cycle_graph(9)]
-        model = SupervisedNetworkDictionary("path:4", 1, n_batches=3, random_state=0)
-        model = model.fit(two, ["club", "ring"])
     else:  # younger than the golden files
         new, data = next(entry[:2] for entry in ZOO.values() if type(entry[0]).__name__ == name)
         model = clone(new).fit(data())

@@ -49,8 +49,8 @@ class Chains:
 
     def run(
         self, rng: np.random.Generator, position: Any, n: int, thin: int
-    ) -> tuple[NDArray, NDArray, NDArray]:
-        """Return patches, equally many of each network, whose they are, and the new position."""
+    ) -> tuple[NDArray, NDArray]:
+        """Return patches, equally many of each network, and the new position."""
         n_chains = len(self.chains)
         shares = np.full(n_chains, n // n_chains)
         if n % n_chains:  # else nothing is drawn: one network has the chain that it has alone
@@ -59,4 +59,4 @@ class Chains:
         for number, chain in enumerate(self.chains):
             states, places[number] = chain.run(rng, places[number], int(shares[number]), thin)
             patches.append(chain.patches(states))
-        return np.concatenate(patches), np.repeat(np.arange(n_chains), shares), places.ravel()
+        return np.concatenate(patches), places.ravel()

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Generator
 from copy import deepcopy
-from functools import partial
 from itertools import cycle, islice
 from typing import Any, ClassVar, Self
 
@@ -177,24 +176,18 @@ class NetworkDictionary(NetworkReconstruction):
         ----------
         network : networkx graph, sparse or dense array of shape (n, n), frame, file, or Network
             The same as before, or another one, or a list of several, as in `fit`.
-        y : label, or array-like of shape (n_networks,), optional
-            For `SupervisedNetworkDictionary` the class of the network, or of each; else ignored.
+        y : ignored
         n_batches : int, default=1
             Batches of copies.
         """
         with Transaction(self):
             self.check()
             check_count("n_batches", n_batches)
-            networks, known = self._labelled(network, y)
-            self._learn(networks, n_batches, known)
+            self._learn(networks_of(network), n_batches)
         return self
 
-    def _labelled(self, network: object, y: Any) -> tuple[list[Network], NDArray | None]:
-        """Return networks, and an array of their labels where labels are learned from."""
-        return networks_of(network), None
-
-    def _learn(self, networks: list[Network], n_batches: int, y: Any = None) -> None:
-        """Run the chains in front of the learner; y are the labels of the networks, if any."""
+    def _learn(self, networks: list[Network], n_batches: int) -> None:
+        """Run the chains in front of the learner."""
         if "learner_" not in self.__dict__:
             self._begin()
         elif self.motif_ != Motif.of(self.motif):
@@ -203,7 +196,7 @@ class NetworkDictionary(NetworkReconstruction):
             )
         check_size(self, self.learner_.n_components)
         self._check_networks(networks)
-        batches = self._every if self.chain == "all" else partial(self._along, y=y)
+        batches = self._every if self.chain == "all" else self._along
         self._teach(batches(networks, n_batches), n_batches, **self._learner_settings)
 
     @property
@@ -251,7 +244,7 @@ class NetworkDictionary(NetworkReconstruction):
     def _chains(self, networks: list[Network]) -> Chains:
         return Chains([resolve_chain(self.chain)(one, self.motif_) for one in networks])
 
-    def _along(self, networks: list[Network], n_batches: int, y: Any = None) -> Generator[Any]:
+    def _along(self, networks: list[Network], n_batches: int) -> Generator[NDArray]:
         """Yield batches along the chains; their places are kept once the learner has learned."""
         chains = self._chains(networks)
         if not chains.stand_at(self.position_):
@@ -260,9 +253,9 @@ class NetworkDictionary(NetworkReconstruction):
             self.position_, self._rng = chains.init(rng), rng
         for _ in range(n_batches):
             rng, n_steps = deepcopy(self._rng), self._n_steps
-            patches, owners, position = chains.run(rng, self.position_, self.batch_size, self.thin)
+            patches, position = chains.run(rng, self.position_, self.batch_size, self.thin)
             try:
-                yield patches if y is None else (patches, y[owners])
+                yield patches
             finally:
                 # Only once the batch was learned: a step that failed is made from the same place
                 # again.
