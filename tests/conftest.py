@@ -185,12 +185,15 @@ def interpreted():
 @contextlib.contextmanager
 def _interpreted():
     import atomstream._kernels as kernels
+    import atomstream.fields as fields
 
     # All are imported before the first is patched: a module that another imports from while it is
     # patched would keep the plain function for good.
     modules = [
         importlib.import_module(found.name)
-        for found in pkgutil.iter_modules(kernels.__path__, "atomstream._kernels.")
+        for package in (kernels, fields)
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if package is kernels or found.name.rpartition(".")[2].startswith("kernel")
     ]
     with pytest.MonkeyPatch.context() as patch:
         for module in modules:

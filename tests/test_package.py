@@ -214,6 +214,18 @@ def test_a_change_in_any_kernel_file_compiles_all_kernels_anew(tmp_path):
     assert not other._load_index()
 
 
+def test_a_change_in_a_field_compiles_its_kernels_anew(tmp_path):
+    from atomstream.fields.walks import kernel
+
+    shutil.copy(kernel.__file__, tmp_path)
+    before = compile.stamp_of.__wrapped__(tmp_path)
+    assert before.startswith(compile.STAMP)
+    (tmp_path / "kernel.py").write_text("# changed\n")
+    assert compile.stamp_of.__wrapped__(tmp_path) != before
+    stamp = kernel.advance._cache._cache_file._source_stamp
+    assert stamp == compile.stamp_of(Path(kernel.__file__).parent)
+
+
 @pytest.mark.slow
 def test_learning_works_where_no_cache_can_be_written():
     """With no place for numba's cache (read-only package, read-only home) kernels live in memory.

@@ -75,7 +75,7 @@ def folder(tmp_path_factory):
 
 def test_all_classes_of_models_are_here(folder):
     assert sorted(models()) == sorted(path.stem for path in folder.glob("*.atoms"))
-    assert len(models()) == 15
+    assert len(models()) == 14
 
 
 @pytest.mark.parametrize("name", SHOWN)

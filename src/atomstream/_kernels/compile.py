@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from functools import update_wrapper, wraps
+from functools import cache, update_wrapper, wraps
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -70,7 +70,24 @@ def source_stamp(folder: Path) -> str:
     return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
-STAMP = source_stamp(Path(__file__).parent)
+HERE = Path(__file__).parent
+STAMP = source_stamp(HERE)
+
+
+@cache
+def stamp_of(folder: Path) -> str:
+    """Return a digest of all that kernels in a folder are made of: what is there, and what is here.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        This one, or that of a field.
+
+    Returns
+    -------
+    str
+    """
+    return STAMP if folder == HERE else STAMP + source_stamp(folder)
 
 
 def _no_code(library: Any, *_: Any) -> Any:
@@ -163,7 +180,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     try:
         compiled = numba.njit(**OPTIONS, cache=True, no_cfunc_wrapper=True)(function)
-        compiled._cache._cache_file._source_stamp = STAMP
+        place = Path(function.__code__.co_filename)
+        compiled._cache._cache_file._source_stamp = stamp_of(place.parent)
     except RuntimeError:  # numba: "no locator available", no folder is writable
         compiled = numba.njit(**OPTIONS, no_cfunc_wrapper=True)(function)
     misses = compiled._cache_misses
