@@ -25,8 +25,8 @@ from pictures import save_figure
 from records import save
 
 from atomstream import OnlineConvexMF
-from atomstream.dictionaries.hulls import Hulls
-from atomstream.updates.hull import nearest_in_hulls
+from atomstream.fields.convex.hulls import Hulls
+from atomstream.fields.convex.update import nearest_in_hulls
 
 N_POINTS, N_CLUSTERS, N_REPRESENTATIVES, N_SEEDS = 400, 3, 30, 5
 STEPS = tuple(32 * 2**e for e in range(8))

@@ -38,7 +38,7 @@ STANDARD = [
     "NetworkTask", "NetworkWarning", "NewerFormatError", "Nonnegative", "NonnegativeBall",
     "NonnegativeScaler", "NormBall", "NotAModelError", "NotConvergedWarning", "Objective",
     "ChainLike", "Declaration", "AtomSet", "OnDisk", "ScaledTable", "TripleRows", "Triples",
-    "triple_reading", "Seen", "Settling", "Starting", "WalkTheorem",
+    "triple_reading", "Seen", "Settling", "Starting", "WalkTheorem", "ConvexTheorem", "ConvexRows", "LabelRows",
     "OnlineCPDictionary", "OnlineConvexMF", "OnlineDictionary", "OnlineDictionaryLearning",
     "OnlineNMF", "Parameter", "ParquetTable", "PassesTask", "PairProposals", "PatchClassifier",
     "PatchLearning", "Family", "Significance",

@@ -33,7 +33,6 @@ from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.batch_nmf import BatchNMF as BatchNMF
 from .estimators.color import ColorRestorer as ColorRestorer
 from .estimators.consensus import ConsensusNMF as ConsensusNMF
-from .estimators.convex import OnlineConvexMF as OnlineConvexMF
 from .estimators.cp import OnlineCPDictionary as OnlineCPDictionary
 from .estimators.dictionary_learning import OnlineDictionaryLearning as OnlineDictionaryLearning
 from .estimators.encoding import sparse_encode as sparse_encode
@@ -68,6 +67,7 @@ from .exceptions import ScheduleWarning as ScheduleWarning
 from .fields import cells as cells
 from .fields import tensors as tensors
 from .fields import walks as walks
+from .fields.convex.model import OnlineConvexMF as OnlineConvexMF
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
 from .fields.video.model import VideoDictionary as VideoDictionary
 from .fields.walks.model import RandomWalkFactorization as RandomWalkFactorization

@@ -133,7 +133,7 @@ def test_numbers_of_atoms_are_lists_and_ranges():
 def test_what_it_cannot_do_is_said_in_a_sentence(folder, tmp_path, capsys):
     for wrong, sentence in (
         (("--atoms", "none"), "needed are numbers of atoms"),
-        (("--model", "convex"), "Replicates need rows with weights"),
+        (("--model", "convex"), "needed is nmf or dictionary"),
         (("--replicates", "1"), "replicates"),
         (("--scale", "std"), "Replicates would each have a scale of their own, got scale='std'"),
     ):

@@ -43,6 +43,9 @@ class Declaration:
         Models, and the looks of them.
     tasks : mapping of str to table
         Kinds of runs: ``command``, ``summary`` and ``task``.
+    rows : mapping of str to table
+        Further ways of ``learn``: ``settings``, a class whose fields are further options, and for
+        another choice of ``--model``, by this name, ``model``, its class, and ``help``.
     verbs : mapping of str to table
         Further commands: ``summary`` and ``verb``.
     help : mapping of str to str
@@ -63,6 +66,7 @@ class Declaration:
     parts: Table = field(default_factory=dict)
     looks: Table = field(default_factory=dict)
     tasks: Table = field(default_factory=dict)
+    rows: Table = field(default_factory=dict)
     verbs: Table = field(default_factory=dict)
     help: Table = field(default_factory=dict)
     notes: Table = field(default_factory=dict)

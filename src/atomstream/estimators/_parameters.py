@@ -39,7 +39,6 @@ COUNT, AMOUNT, LIST, TUPLE, TEXT = whole(), number(), instance(list), instance(t
 LABELS = ("classes", "numbers", "counts")  # kinds of what is predicted
 HEADS = {"mix", "mean", "ridge", "smoothing", "persistence", "seasonal", "codes"}  # of series
 STARTS = ("auto", "samples", "spread", "svd", "random")
-CONVEX_CODES = ("free", "nonnegative", "simplex")  # of OnlineConvexMF
 SET = part("prox", SETS)
 AUTO_SET = part("prox", {*SETS, "auto"})
 
@@ -166,15 +165,6 @@ CONSENSUS = table(
         number(0, 0.5, above=True),
     ),
     block_size=parameter("Rows in a row that are left out together.", COUNT),
-)
-CONVEX = table(
-    n_representatives=parameter("Number of samples that all atoms are made of.", COUNT),
-    assignment=parameter(
-        "Which atom a sample may represent.", one_of("random", "code", "labels", "pooled")
-    ),
-    codes=(part("prox", CONVEX_CODES),),
-    alpha=AUTO_AMOUNT,
-    n_epochs=(COUNT,),
 )
 CP = table(
     n_components="Number of atoms, the rank.",

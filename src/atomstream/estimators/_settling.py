@@ -61,8 +61,8 @@ class Settling(Fitting):
 
         `end_round` improves them when all rows have come. This is `settle` for rows that do not fit
         into memory: nothing is kept of them but sums, with which a model is saved. Any other step
-        gives the round up. Updaters that settle on no data (under robust losses, and of
-        `OnlineConvexMF`) pass over the rows.
+        gives the round up. Updaters that settle on no data (as under robust losses)
+        pass over the rows.
 
         Parameters
         ----------

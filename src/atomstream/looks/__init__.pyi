@@ -2,6 +2,7 @@
 
 import typing
 
+import atomstream.fields.convex.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
@@ -20,7 +21,6 @@ from .record import Encoded as Encoded
 from .record import Record as Record
 from .record import Table as Table
 from .report import Section as Section
-from .rows import ConvexLook as ConvexLook
 from .rows import LabelsLook as LabelsLook
 from .rows import RowsLook as RowsLook
 from .series import SeriesLook as SeriesLook
@@ -29,5 +29,6 @@ from .sources import SourcesLook as SourcesLook
 from .tensor import TensorLook as TensorLook
 from .text import TextLook as TextLook
 
+ConvexLook: typing.TypeAlias = atomstream.fields.convex.look.ConvexLook
 VideoLook: typing.TypeAlias = atomstream.fields.video.look.VideoLook
 WalkLook: typing.TypeAlias = atomstream.fields.walks.look.WalkLook

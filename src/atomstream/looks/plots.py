@@ -22,7 +22,6 @@ READS = {
     "intervals": ("intervals_", "a ConsensusNMF"),
     "loadings": ("loadings_", "an OnlineCPDictionary"),
     "network_atoms": ("motif_", "a NetworkDictionary"),
-    "parts": ("explain", "an OnlineConvexMF"),
     "rank_tree": ("replicates_", "a ConsensusNMF"),
     "series_atoms": ("atoms_", "a SeriesDictionary"),
     "series_change": ("initial_atoms_", "a SeriesDictionary"),

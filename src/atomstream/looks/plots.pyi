@@ -1,5 +1,6 @@
 """The public plots: the one table from which they are loaded, listed and typed."""
 
+import atomstream.fields.convex.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
@@ -19,8 +20,6 @@ from .drawings import curves as curves
 from .drawings import curves_data as curves_data
 from .drawings import objective as objective
 from .drawings import objective_data as objective_data
-from .drawings import parts as parts
-from .drawings import parts_data as parts_data
 from .drawings import triples as triples
 from .drawings import triples_data as triples_data
 from .image import comparison as comparison
@@ -57,6 +56,8 @@ from .text import topics_data as topics_data
 from .text import topics_over_time as topics_over_time
 from .text import topics_over_time_data as topics_over_time_data
 
+parts = atomstream.fields.convex.look.parts
+parts_data = atomstream.fields.convex.look.parts_data
 spatial_atoms = atomstream.fields.video.look.spatial_atoms
 spatial_atoms_data = atomstream.fields.video.look.spatial_atoms_data
 temporal_atoms = atomstream.fields.video.look.temporal_atoms

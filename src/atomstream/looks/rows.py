@@ -385,16 +385,3 @@ class LabelsLook(RowsLook):
             return f"{names[coefs[:, atom].argmax()]}"
 
         return report.atoms_table(record, most, "speaks for", speaks)
-
-
-class ConvexLook(RowsLook):
-    """The look of dictionaries of rows whose atoms are made of samples."""
-
-    def table(self, record: Record, most: int = 20) -> Table:
-        """Return shares of code and energy, and the largest samples of atoms."""
-
-        def parts(atom: int) -> str:
-            found = record.model.explain(atom)
-            return ", ".join(f"{part.share:.0%} of row {part.id}" for part in found)
-
-        return report.atoms_table(record, most, "made of", parts)

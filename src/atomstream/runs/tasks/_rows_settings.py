@@ -1,13 +1,12 @@
 """Settings of runs on rows of numbers, and of those that are cut into rounds."""
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import NDArray
 
 import atomstream
 from atomstream.base.parameters import number, one_of, whole
-from atomstream.estimators._parameters import SUPERVISED
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import THEIR_LOSSES
 from atomstream.exceptions import InputError
@@ -17,21 +16,16 @@ from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks import _passes
 from atomstream.schedules import Constant
 
-MODELS = {"nmf": "OnlineNMF", "dictionary": "OnlineDictionaryLearning", "convex": "OnlineConvexMF"}
+MODELS = {"nmf": "OnlineNMF", "dictionary": "OnlineDictionaryLearning"}
+OF_MODEL = "nmf: nonnegative codes and atoms; dictionary: signed ones"
 
 
 @dataclass(frozen=True)
 class RowsSettings(checkpoints, triple_reading, Settings):
     """Settings of a run on rows of numbers or images."""
 
-    label: ClassVar[str | None] = None  # a setting where models can learn from labels
-
     atoms: int = sets(OnlineNMF, "n_components")
-    model: str = option(
-        "nmf",
-        "nmf: nonnegative codes and atoms; dictionary: signed ones; convex: atoms made of samples.",
-        one_of(*MODELS),
-    )
+    model: str = option("nmf", f"{OF_MODEL}.", one_of(*MODELS))
     loss: str = sets(OnlineNMF, "loss")
     updater: str = sets(OnlineNMF, "updater")
     zeros: str = option(
@@ -87,9 +81,6 @@ class RowsSettings(checkpoints, triple_reading, Settings):
         number(0, 1, below=True),
     )
     jobs: int = sets(OnlineNMF, "n_jobs", default=1, free=True)
-    representatives: int = option(
-        150, "Number of samples that all atoms are made of (for --model convex).", whole()
-    )
 
     def check(self) -> None:
         """Raise ValueError where the settings do not go together; keep our name of the loss."""
@@ -102,8 +93,8 @@ class RowsSettings(checkpoints, triple_reading, Settings):
             )
         if self.triples:
             object.__setattr__(self, "missing", True)  # what is not listed
-            if self.label is not None or getattr(self, "slots", None) is not None:
-                other = "--slots and --engine" if self.label is None else "--label"
+            if self.label_column is not None or getattr(self, "slots", None) is not None:
+                other = "--slots and --engine" if self.label_column is None else "--label"
                 raise InputError(
                     f"--triples and {other} exclude each other; leave one of them out."
                 )
@@ -114,7 +105,7 @@ class RowsSettings(checkpoints, triple_reading, Settings):
 
     def input_options(self) -> InputOptions:
         """Return how inputs are to be read."""
-        beside = (*([] if self.label is None else [self.label]), *self.id)
+        beside = (*([] if self.label_column is None else [self.label_column]), *self.id)
         return InputOptions(
             **self.reading(),
             key=self.key,
@@ -132,9 +123,17 @@ class RowsSettings(checkpoints, triple_reading, Settings):
         """Name of the class of the model."""
         return MODELS[self.model]
 
-    def of_labels(self) -> dict[str, Any]:
-        """Return the parameters that say what is predicted; by default nothing is."""
+    @property
+    def label_column(self) -> str | None:
+        """Name of the column with labels that are learned from; None without one."""
+        return None
+
+    def of_model(self) -> dict[str, Any]:
+        """Return parameters that only some of the models have."""
         return {}
+
+    def why_nothing(self, name: str) -> str | None:
+        """Return why rows of an input taught nothing, where that can be said."""
 
     def bad_rows(self, X: Any) -> NDArray:
         """Return which rows the model would refuse."""
@@ -148,90 +147,15 @@ class RowsSettings(checkpoints, triple_reading, Settings):
         # only where somebody has asked for it.
         for name in set(given) - set(kind.PARAMETERS):
             if given.pop(name) != flags[name].default:
-                said = f"The model {self.model!r}" if self.label is None else "A model with --label"
+                said = (
+                    f"The model {self.model!r}"
+                    if self.label_column is None
+                    else "A model with --label"
+                )
                 raise ValueError(f"{said} has no --{flags[name].name}.")
-        given |= self.of_labels()
+        given |= self.of_model()
         if self.half_life is not None:
             given["schedule"] = Constant(half_life=self.half_life)
-        if self.model == "convex":
-            given["n_representatives"] = self.representatives
-            if self.representatives < self.atoms:
-                raise ValueError(
-                    "The model 'convex' needs a representative for each atom, got "
-                    f"{self.representatives} representatives of {self.atoms} atoms."
-                )
         model = kind(**given)
         # Set only where asked: most losses have no such parameter.
         return model if self.zeros == "floor" else model.set_params(loss__zeros=self.zeros)
-
-
-@dataclass(frozen=True)
-class LearnSettings(RowsSettings):
-    """Settings of a run on rows, which can be cut into rounds over shards for many workers."""
-
-    label: str | None = option(  # type: ignore[misc]
-        None,
-        "Column of tables that holds the label of each row, or nothing: codes then predict it.",
-        whole=True,
-    )
-    label_kind: str = option("classes", SUPERVISED["labels"].help, SUPERVISED["labels"])
-    label_weight: float = option(0.3, SUPERVISED["weight"].help, SUPERVISED["weight"])
-    classes: tuple[str, ...] = option((), SUPERVISED["classes"].help, whole=True)
-    settle: int | None = _passes.settle_option()
-    engine: str | None = option(
-        None,
-        "Where rounds over shards run: threads, processes, processes:4 or dask://host:port.",
-        free=True,
-    )
-    slots: int | None = option(
-        None,
-        "Parallel parts of a round; they decide what is learned, the number of workers does not.",
-        whole(),
-        shown="4 with --engine",
-    )
-    shard_rows: int = option(65_536, "Rows of a shard, at most (with --slots).", whole())
-    warmup: int = option(4096, "Rows learned before rounds have several slots.", whole(0))
-    round_rows: int = option(512, "Rows of each slot in the first round.", whole())
-    round_batch: int = option(128, "Rows per step of a slot.", whole())
-    round_growth: float = option(
-        1.05, "Growth of the rows of a slot from round to round.", number(1)
-    )
-    round_mode: str = option(
-        "local",
-        "local: slots take steps and are averaged; frozen: one step a round on all their rows.",
-        one_of("local", "frozen"),
-    )
-    on_bad_shard: str = option(
-        "raise",
-        "raise: a shard that cannot be learned from ends the run; skip: it is left out and listed.",
-        one_of("raise", "skip"),
-    )
-    round_timeout: float | None = option(
-        None,
-        "Time without any result after which tasks are given out again, and then the run ends.",
-        number(above=True),
-        duration=True,
-        free=True,
-        shown="1h",
-    )
-
-    def check(self) -> None:
-        """Settle the number of slots, which belongs to the run, where only an engine is given."""
-        if self.engine is not None and self.slots is None:
-            # Written to the settings, so that a resume with another engine keeps the same slots.
-            object.__setattr__(self, "slots", 4)
-        if self.label is not None and self.model != "nmf":
-            raise ValueError(f"--label needs --model nmf, got {self.model!r}.")
-        super().check()
-
-    @property
-    def model_class(self) -> str:
-        """Name of the class of the model."""
-        return super().model_class if self.label is None else "SupervisedDictionary"
-
-    def of_labels(self) -> dict[str, Any]:
-        """Return the parameters that say what is predicted."""
-        if self.label is None:
-            return {}
-        known = {"labels": self.label_kind, "weight": self.label_weight}
-        return known | {"classes": list(self.classes) or None}

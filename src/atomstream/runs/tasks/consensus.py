@@ -41,11 +41,6 @@ class ConsensusSettings(RowsSettings):
 
     def new_model(self) -> ConsensusNMF:
         """Return the model that will learn."""
-        if self.model == "convex":
-            raise ValueError(
-                "Replicates need rows with weights, which --model convex does not take; choose nmf "
-                "or dictionary."
-            )
         template = super().new_model().set_params(n_jobs=None)  # threads go over the replicates
         known = self.parameters(ConsensusNMF)
         return ConsensusNMF(ranks_of(self.atoms), **known, model=template, n_jobs=self.jobs)

@@ -17,7 +17,8 @@ from atomstream.io.source import divide_alike
 from atomstream.loop import dominance
 from atomstream.runs.settings import Settings
 from atomstream.runs.tasks import _passes
-from atomstream.runs.tasks._rows_settings import LearnSettings, RowsSettings
+from atomstream.runs.tasks._learn_settings import LearnSettings
+from atomstream.runs.tasks._rows_settings import RowsSettings
 
 log = logging.getLogger(__name__)
 
@@ -109,28 +110,15 @@ class RowsTask(_passes.PassesTask):
         if not self.learned:
             self._look_at(rows)
         rows = rows if self.names is None else NamedColumns(rows, self.names)
-        return (
-            rows if self.settings.label is None else (rows, self._labels_of(piece.labels[0][~held]))
-        )
-
-    def _labels_of(self, fields: NDArray) -> NDArray:
-        """Return labels as the model takes them; what stands for a missing entry is no label."""
-        form = self.settings.input_options().numbers
-        if self.settings.label_kind == "classes":
-            given = (None if it is None or form.is_missing(str(it)) else it for it in fields)
-            return np.array([*given], object)
-        try:
-            labels = np.array([form.entry(field) for field in fields])
-        except ValueError as error:
-            name = self.settings.label
-            raise InputError(f"--label {name}: {error}; needed are numbers.") from None
-        return np.where(np.isin(labels, form.sentinels), np.nan, labels)
+        if self.settings.label_column is None:
+            return rows
+        return rows, self.settings.labels_of(piece.labels[0][~held])
 
     @property
     def held_labels(self) -> NDArray | None:
         """Labels of the rows held out; None without them."""
-        labels = self.holdout.labels if self.settings.label is not None else None
-        return None if labels is None else self._labels_of(labels)
+        labels = self.holdout.labels if self.settings.label_column is not None else None
+        return None if labels is None else self.settings.labels_of(labels)
 
     def _look_at(self, rows: Any) -> None:
         """Warn where the first batch shows that what is learned may not be what was meant."""
@@ -140,7 +128,7 @@ class RowsTask(_passes.PassesTask):
         if is_image or (settings.scale, settings.loss) != ("none", "squared"):
             return
         sentence = dominance(rows, self.names, "--scale std")
-        if sentence is not None and settings.model != "convex":
+        if sentence is not None and "scale" in self.model.PARAMETERS:
             warnings.warn(sentence, DataWarning, stacklevel=2)
 
     def _without_bad_rows(self, piece: Piece) -> tuple[Piece, InputError | None]:
@@ -181,7 +169,7 @@ class RowsTask(_passes.PassesTask):
                 values = piece.X.data if sp.issparse(piece.X) else piece.X
                 self.n_missing += int(np.isnan(values).sum())
             if self._held.any():
-                named = piece.labels if self.settings.label is None else piece.labels[:1]
+                named = piece.labels if self.settings.label_column is None else piece.labels[:1]
                 labels = [label[self._held] for label in named]
                 self.holdout.keep(piece.X[self._held], piece.ids[self._held], labels)
         # Raised here and not where it was found: the rows before it are now learned and kept.
@@ -191,10 +179,8 @@ class RowsTask(_passes.PassesTask):
 
     def nothing_learned(self) -> str:
         """Return why a run over all inputs has learned nothing."""
-        if self.settings.model == "convex" and self.n_entries:
-            name, needed = self.sources[0].name, self.settings.representatives
-            return f"{name} has fewer rows than representatives={needed}."
-        return super().nothing_learned()
+        why = self.settings.why_nothing(self.sources[0].name) if self.n_entries else None
+        return super().nothing_learned() if why is None else why
 
     def explained(self, error: ValueError) -> str:
         """Return the complaint in the words of the command line, with the row of the input."""

@@ -14,7 +14,7 @@ from atomstream.cluster.worker import chosen_rows, rows_at, without_rows
 from atomstream.exceptions import EngineError, InputError
 from atomstream.io import Holdout, Input
 from atomstream.runs.task import AfterBatch, Pace, Task, Work, callbacks_set
-from atomstream.runs.tasks._rows_settings import LearnSettings
+from atomstream.runs.tasks._learn_settings import LearnSettings
 from atomstream.runs.tasks.rows import RowsTask
 from atomstream.watch import History
 
@@ -46,7 +46,12 @@ class ShardsTask(Task):
         super().__init__(settings)
         # Rows are read by workers, which send back sums and no rows: neither names nor places of
         # single rows come here.
-        if settings.on_bad_line != "raise" or settings.id or settings.settle or settings.label:
+        if (
+            settings.on_bad_line != "raise"
+            or settings.id
+            or settings.settle
+            or settings.label_column
+        ):
             raise InputError(
                 "--on-bad-line, --id, --label and --settle are for runs without --slots."
             )

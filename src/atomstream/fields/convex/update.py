@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import Matrix, dense
 from atomstream.coders import ActiveSet, Coder, Codes
-from atomstream.dictionaries.hulls import Hulls, NamedRows
 from atomstream.dictionaries.rows import Rows
+from atomstream.fields.convex.hulls import Hulls, NamedRows
 from atomstream.losses import Squared
 from atomstream.memory import Aggregates, GramDelta, GramSums, State
 from atomstream.penalties import Free, Simplex
@@ -21,7 +21,7 @@ from atomstream.penalties.base import kernel_form
 from atomstream.problem import Accuracy, Batch, Clock, Needs, Objective
 from atomstream.updates.base import CodedBatch, Updater
 
-KEPT = -2  # of `_kernels.convex`: a row that is offered to no atom
+KEPT = -2  # of `fields.convex.kernel`: a row that is offered to no atom
 # Runs of k-means: a small cluster among large ones is found in as few as a fifth of them. Of
 # large problems fewer: a run costs its iterations times rows, features and clusters.
 MIN_RUNS, MAX_RUNS, MAX_WORK = 4, 50, 1 << 28
@@ -177,7 +177,7 @@ class RowWise:
         clock: Clock,
     ) -> tuple[NDArray, NDArray]:
         """Walk over complete rows; ``observed`` says which entries were before they were filled."""
-        from atomstream._kernels.convex import walk
+        from atomstream.fields.convex.kernel import walk
 
         hulls, memory = state.dictionary, state.memory
         # The kernel cannot refuse a row halfway: what would overflow is refused before it begins.

@@ -10,8 +10,8 @@ import numpy as np
 from atomstream._kernels import active_set, simplex
 from atomstream._kernels.compile import inlined, kernel, part
 from atomstream._kernels.constants import EPS
-from atomstream._kernels.hull_swaps import offer
-from atomstream._kernels.hull_weights import settle, surrogate
+from atomstream.fields.convex.kernel_swaps import offer
+from atomstream.fields.convex.kernel_weights import settle, surrogate
 
 MAX_ROUNDS = 1000  # of moves and Newton steps for one code
 EXACT = (1e-10, 1e-12)  # violation, gap of codes

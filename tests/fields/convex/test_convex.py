@@ -12,8 +12,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
 from atomstream import OnlineConvexMF, load, save, sparse_encode
+from atomstream.fields.convex.update import RowWise
 from atomstream.loop.explaining import Whole
-from atomstream.updates.hull import RowWise
 
 ASSIGNMENTS = ["code", "random", "pooled", "labels"]
 

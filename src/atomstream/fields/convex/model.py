@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import ArrayLike, Samples, counted
-from atomstream.dictionaries.hulls import Hulls
-from atomstream.estimators import _parameters, registry
+from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._estimator import estimator, view
-from atomstream.estimators._representatives import (
+from atomstream.estimators._sklearn import with_callbacks
+from atomstream.fields.convex.hulls import Hulls
+from atomstream.fields.convex.parameters import CODES, CONVEX
+from atomstream.fields.convex.representatives import (
     Representatives,
     Share,
     check_labels,
@@ -23,20 +25,19 @@ from atomstream.estimators._representatives import (
     row_names,
     stacked_rows,
 )
-from atomstream.estimators._sklearn import with_callbacks
-from atomstream.estimators._theorems import _ConvexTheorem
+from atomstream.fields.convex.theorem import ConvexTheorem
+from atomstream.fields.convex.update import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 from atomstream.loop import Learner, Whole
 from atomstream.losses import Squared
 from atomstream.penalties.interval import Free
 from atomstream.problem import Batch, Objective
-from atomstream.updates.hull import HullUpdate, RowWise, nearest_in_hulls, starting_hulls
 from atomstream.watch import relative_move
 
 CLUSTERED_ROWS = 20  # for each representative, where data are at hand
 
 
 @estimator
-class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
+class OnlineConvexMF(ConvexTheorem, OnlineDictionary):
     r"""Dictionary learning on a stream whose atoms are convex combinations of a few kept samples.
 
     Minimises the mean over the stream of
@@ -127,7 +128,7 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
     True
     """
 
-    PARAMETERS: ClassVar = _parameters.CONVEX
+    PARAMETERS: ClassVar = CONVEX
     LEARNED = (*OnlineDictionary.LEARNED, "classes_")
     TOLERANCE = 0.0
 
@@ -148,7 +149,7 @@ class OnlineConvexMF(_ConvexTheorem, OnlineDictionary):
 
     def _make_algorithm(self) -> Any:
         """Return the parts that the parameters stand for."""
-        sets = {name: registry.SETS[name] for name in _parameters.CONVEX_CODES}
+        sets = {name: registry.SETS[name] for name in CODES}
         part = registry.resolve("codes", self.codes, sets, "prox")
         codes = registry.with_elastic_net(part, self.alpha, self.ridge)
         coder = registry.resolve_coder("auto", Squared(), codes)

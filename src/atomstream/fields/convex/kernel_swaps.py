@@ -1,13 +1,13 @@
 """Swaps of representatives in convex factorization: which one, if any, a new row replaces.
 
-Names are those of `atomstream._kernels.hull_weights`.
+Names are those of `atomstream.fields.convex.kernel_weights`.
 """
 
 import numpy as np
 
 from atomstream._kernels.compile import part
-from atomstream._kernels.hull_weights import NONE, invert_face, settle, slope_of, surrogate
 from atomstream._kernels.support import copy
+from atomstream.fields.convex.kernel_weights import NONE, invert_face, settle, slope_of, surrogate
 
 SAFE = 1 - 1e-6  # of a bound, for rounding
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import check_count, complete_array, dense
-from atomstream.dictionaries.hulls import Hulls, NamedRows, alike
+from atomstream.fields.convex.hulls import Hulls, NamedRows, alike
 from atomstream.problem import Batch, joined
 
 
