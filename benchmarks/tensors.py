@@ -27,7 +27,7 @@ from benchmark_records import save
 from tensor_baselines import als
 
 from atomstream import OnlineCPDictionary, online_parafac
-from atomstream.dictionaries.loadings import khatri_rao
+from atomstream.fields.tensors.loadings import khatri_rao
 
 RANK, ROUNDS, SEEDS = 5, 5, (1, 2, 3)
 BIG, THIN = (1000, 1000, 1000), 20  # float32: 4 GB; slices in a batch

@@ -16,7 +16,7 @@ TOOLS = {"io", "files", "watch", "cluster", "looks", "runs", "cli", "testing", "
 TOOLS |= {"changes", "diagnostics", "drift", "history"}
 # Fields whose files still lie among those of core and tools.
 TO_MOVE = {"consensus", "images", "labels", "networks", "series", "signatures"}
-TO_MOVE |= {"sources", "tensors", "text"}
+TO_MOVE |= {"sources", "text"}
 MOVED = sorted(FIELDS.keys() - TO_MOVE)
 
 

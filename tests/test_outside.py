@@ -22,8 +22,8 @@ from atomstream import (
 )
 from atomstream.cli import main
 from atomstream.coders import Auto, Coder, Codes
+from atomstream.fields.tensors.files import open_tensor
 from atomstream.io import Feed, InputOptions, inputs, open_inputs, register_reader
-from atomstream.io.tensors import open_tensor
 from atomstream.looks import Look, RowsLook, Table, look_of, register_look
 from atomstream.losses import Entrywise
 from atomstream.memory import Delta, GramSums, Memory, Statistics

@@ -33,7 +33,6 @@ from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.batch_nmf import BatchNMF as BatchNMF
 from .estimators.color import ColorRestorer as ColorRestorer
 from .estimators.consensus import ConsensusNMF as ConsensusNMF
-from .estimators.cp import OnlineCPDictionary as OnlineCPDictionary
 from .estimators.dictionary_learning import OnlineDictionaryLearning as OnlineDictionaryLearning
 from .estimators.encoding import sparse_encode as sparse_encode
 from .estimators.forecast_choice import choose_forecaster as choose_forecaster
@@ -41,7 +40,6 @@ from .estimators.forecaster import SktimeForecaster as SktimeForecaster
 from .estimators.image import ImageDictionary as ImageDictionary
 from .estimators.network import NetworkDictionary as NetworkDictionary
 from .estimators.nmf import OnlineNMF as OnlineNMF
-from .estimators.parafac import online_parafac as online_parafac
 from .estimators.rank import choose_rank as choose_rank
 from .estimators.series import SeriesDictionary as SeriesDictionary
 from .estimators.signature_extraction import extract_signatures as extract_signatures
@@ -69,6 +67,8 @@ from .fields import tensors as tensors
 from .fields import walks as walks
 from .fields.convex.model import OnlineConvexMF as OnlineConvexMF
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
+from .fields.tensors.model import OnlineCPDictionary as OnlineCPDictionary
+from .fields.tensors.parafac import online_parafac as online_parafac
 from .fields.video.model import VideoDictionary as VideoDictionary
 from .fields.walks.model import RandomWalkFactorization as RandomWalkFactorization
 from .files.codec import load as load

@@ -22,8 +22,8 @@ from atomstream import (
     SupervisedDictionary,
     online_parafac,
 )
-from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.exceptions import DataWarning
+from atomstream.fields.tensors.loadings import khatri_rao
 
 SHAPE = (24, 14, 10)
 

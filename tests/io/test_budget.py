@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from atomstream.base import machine
 from atomstream.cli import main
 from atomstream.exceptions import InputError
+from atomstream.fields.tensors.files import open_tensor
 from atomstream.io import open_inputs, source
 from atomstream.io.series_table import read_series
-from atomstream.io.tensors import open_tensor
 
 MEGABYTE = 10**6
 

@@ -20,9 +20,9 @@ from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
-from atomstream.estimators.cp import OnlineCPDictionary
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import LossChoice
+from atomstream.fields.tensors.model import OnlineCPDictionary
 
 log = logging.getLogger(__name__)
 

@@ -166,19 +166,6 @@ CONSENSUS = table(
     ),
     block_size=parameter("Rows in a row that are left out together.", COUNT),
 )
-CP = table(
-    n_components="Number of atoms, the rank.",
-    atoms=(part("prox", {*SETS, "bounded"}), LIST, TUPLE),
-    reshape=parameter("Groups of modes that are one.", LIST, TUPLE, NONE),
-    updater=parameter(
-        "Steps of the loadings: auto, or atomstream.updates.LoadingSweep(radius=, n_sweeps=).",
-        *(one_of("auto"), implementing("bound", "a part such as updates.LoadingSweep")),
-    ),
-    batch_size="Samples per step.",
-    n_epochs="Passes over the samples.",
-    fixed_components=(whole(0),),
-    init=(one_of("random", "samples"), ARRAYS, NONE),
-)
 NETWORK = table(
     motif=parameter(
         "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.",

@@ -58,8 +58,6 @@ from .source import need as need
 from .source import numbered as numbered
 from .source import reading as reading
 from .source import size_of as size_of
-from .tensors import Tensor as Tensor
-from .tensors import open_tensor as open_tensor
 from .texts import text_lines as text_lines
 from .texts import whole_text as whole_text
 

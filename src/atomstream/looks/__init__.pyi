@@ -3,6 +3,7 @@
 import typing
 
 import atomstream.fields.convex.look
+import atomstream.fields.tensors.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
@@ -26,9 +27,9 @@ from .rows import RowsLook as RowsLook
 from .series import SeriesLook as SeriesLook
 from .signatures import SignaturesLook as SignaturesLook
 from .sources import SourcesLook as SourcesLook
-from .tensor import TensorLook as TensorLook
 from .text import TextLook as TextLook
 
 ConvexLook: typing.TypeAlias = atomstream.fields.convex.look.ConvexLook
+TensorLook: typing.TypeAlias = atomstream.fields.tensors.look.TensorLook
 VideoLook: typing.TypeAlias = atomstream.fields.video.look.VideoLook
 WalkLook: typing.TypeAlias = atomstream.fields.walks.look.WalkLook

@@ -1,6 +1,7 @@
 """The public plots: the one table from which they are loaded, listed and typed."""
 
 import atomstream.fields.convex.look
+import atomstream.fields.tensors.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
@@ -49,8 +50,6 @@ from .sources import factor_cycles_data as factor_cycles_data
 from .sources import factor_numbers as factor_numbers
 from .sources import factor_profiles as factor_profiles
 from .sources import factor_series as factor_series
-from .tensor import loadings as loadings
-from .tensor import loadings_data as loadings_data
 from .text import topics as topics
 from .text import topics_data as topics_data
 from .text import topics_over_time as topics_over_time
@@ -58,6 +57,8 @@ from .text import topics_over_time_data as topics_over_time_data
 
 parts = atomstream.fields.convex.look.parts
 parts_data = atomstream.fields.convex.look.parts_data
+loadings = atomstream.fields.tensors.look.loadings
+loadings_data = atomstream.fields.tensors.look.loadings_data
 spatial_atoms = atomstream.fields.video.look.spatial_atoms
 spatial_atoms_data = atomstream.fields.video.look.spatial_atoms_data
 temporal_atoms = atomstream.fields.video.look.temporal_atoms

@@ -11,13 +11,13 @@ from scipy.optimize import minimize, nnls
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.coders import Auto
-from atomstream.dictionaries.loadings import Loadings, contract, khatri_rao
 from atomstream.dictionaries.low_rank import LowRank
-from atomstream.estimators import parafac
+from atomstream.fields.tensors import parafac
+from atomstream.fields.tensors.loadings import Loadings, contract, khatri_rao
+from atomstream.fields.tensors.update import minimise_within, project_within
 from atomstream.penalties import Free, Nonnegative, NonnegativeBall, NormBall, Simplex, UnitBall
 from atomstream.schedules import LogPolynomial
 from atomstream.updates import LoadingSweep
-from atomstream.updates.loadings import minimise_within, project_within
 
 SHAPES = [(7,), (5, 4), (3, 4, 2), (2, 3, 2, 3)]
 

@@ -21,10 +21,10 @@ from atomstream.base import (
     generator,
     threads,
 )
-from atomstream.dictionaries.loadings import khatri_rao
 from atomstream.dictionaries.low_rank import LowRank
 from atomstream.estimators._validation import check_X
-from atomstream.estimators.cp import OnlineCPDictionary
+from atomstream.fields.tensors.loadings import khatri_rao
+from atomstream.fields.tensors.model import OnlineCPDictionary
 from atomstream.memory import Aggregates, State
 from atomstream.problem import Accuracy, Batch
 

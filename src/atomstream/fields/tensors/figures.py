@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike
-from atomstream.dictionaries.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.estimators._validation import check_lengths, check_matrix
+from atomstream.fields.tensors.loadings import Loadings, ModeSets, mode_problem, rank_one
 from atomstream.penalties.base import TINY
 from atomstream.problem import Batch
 from atomstream.updates.reseeding import starting_atoms

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from atomstream.base import counted
 from atomstream.base.axes import Axes
 from atomstream.base.parameters import whole
-from atomstream.estimators.cp import OnlineCPDictionary
-from atomstream.io import Block, Piece, Tensor, open_tensor
+from atomstream.fields.tensors.files import Tensor, open_tensor
+from atomstream.fields.tensors.look import axes_of, in_samples, label_text, labels_of
+from atomstream.fields.tensors.model import OnlineCPDictionary
+from atomstream.fields.tensors.update import LoadingSweep
+from atomstream.io import Block, Piece
 from atomstream.looks.cards import coarse
 from atomstream.looks.samples import Sample, Samples
-from atomstream.looks.tensor import axes_of, in_samples, label_text, labels_of
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.tasks._passes import PassesTask, epochs_option, settle_option
-from atomstream.updates import LoadingSweep
 from atomstream.watch.diagnostics import UNEXPLAINED
 
 JUDGED = 256  # samples that the figures are measured on, at most

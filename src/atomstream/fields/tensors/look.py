@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from atomstream.base import counted, renumbered
 from atomstream.base.axes import Axes
 from atomstream.exceptions import InputError
+from atomstream.fields.tensors.files import Tensor, open_tensor
 from atomstream.io import naming_source
-from atomstream.io.tensors import Tensor, open_tensor
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, IMAGE, TEXT, TICK, empty, heading, shown
 from atomstream.looks.cards import Picture
@@ -305,3 +305,6 @@ def _draw(axes: canvas.Axes, values: NDArray) -> None:
         axes.margins(x=0)
     if values.min() >= 0:
         axes.set_ylim(0, 1.08 * max(float(values.max()), TINY))
+
+
+canvas.say_reads((loadings, loadings_data), "loadings_", "an OnlineCPDictionary")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.parameters import NONE, number, one_of, parameter, whole
-from atomstream.dictionaries.loadings import Loadings, contract_group, halves_contracted
+from atomstream.fields.tensors.loadings import Loadings, contract_group, halves_contracted
 from atomstream.memory import Aggregates, GramSums, State
 from atomstream.penalties.base import TINY, Penalty, project
 from atomstream.problem import Clock, Needs, Objective

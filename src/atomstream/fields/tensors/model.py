@@ -12,26 +12,28 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base import Matrix, Samples, checked_numbers
 from atomstream.base.axes import Axes
 from atomstream.base.saved_fields import number
-from atomstream.dictionaries.loadings import Loadings, ModeSets
-from atomstream.estimators import _cp_loadings, _parameters, registry
+from atomstream.estimators import registry
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._columns import in_axes
 from atomstream.estimators._estimator import estimator, view
-from atomstream.estimators._theorems import _CPTheorem
 from atomstream.estimators._validation import check_size, check_X
+from atomstream.fields.tensors import figures
+from atomstream.fields.tensors.loadings import Loadings, ModeSets
+from atomstream.fields.tensors.parameters import CP
+from atomstream.fields.tensors.theorem import CPTheorem
+from atomstream.fields.tensors.update import LoadingSweep
 from atomstream.loop import Algorithm
 from atomstream.losses import Squared
 from atomstream.penalties.ball import NormBall
 from atomstream.penalties.base import Penalty, project
 from atomstream.problem import Batch, Objective
-from atomstream.updates.loadings import LoadingSweep
 from atomstream.updates.reseeding import Reseeding
 
 NO_LOADINGS = ("box", "covering", "unit_sphere")  # sets that loadings are not sought in
 
 
 @estimator
-class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
+class OnlineCPDictionary(CPTheorem, OnlineDictionary):
     r"""A dictionary of rank-one atoms for a stream of tensors of any order.
 
     Samples are tensors :math:`x` of shape (I_1, ..., I_n), stacked along the first axis; atom r is
@@ -133,7 +135,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
     True
     """
 
-    PARAMETERS: ClassVar = _parameters.CP
+    PARAMETERS: ClassVar = CP
 
     BOTH_SIGNS: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
     LEARNED = (*OnlineDictionary.LEARNED, number("norm_", above=0))
@@ -175,7 +177,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
         model
             With empty memory and the clock at 0.
         """
-        matrices = _cp_loadings.check_loadings(components)
+        matrices = figures.check_loadings(components)
         model = cls(**{"n_components": matrices[0].shape[1], "init": matrices, **params})
         check_size(model, matrices[0].shape[1])
         model.axes_ = Axes.of_groups([len(matrix) for matrix in matrices], model.reshape)
@@ -300,25 +302,21 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
 
     def _starting_from(self, atoms: NDArray) -> list[NDArray]:
         """Return the loadings of the rank-one tensors nearest to atoms."""
-        return _cp_loadings.nearest_loadings(
-            atoms, self.axes_.sizes, self.algorithm_.objective.atoms
-        )
+        return figures.nearest_loadings(atoms, self.axes_.sizes, self.algorithm_.objective.atoms)
 
     def _first_batches(self, batches: Iterator[Batch], n_rows: float) -> list[Batch]:
         begun = self._learner.has_state
         taken = super()._first_batches(batches, n_rows)
         if begun:  # the first batch that known loadings meet sets their bound
-            self.norm_ = _cp_loadings.batch_norm(
-                taken[-1], self.n_components, len(self.axes_.sizes)
-            )
+            self.norm_ = figures.batch_norm(taken[-1], self.n_components, len(self.axes_.sizes))
         return taken
 
     def _starting_dictionary(self, batch: Batch) -> Loadings:
         """Return random loadings, those of rank-one tensors near samples, or those given."""
-        self.norm_ = _cp_loadings.batch_norm(batch, self.n_components, len(self.axes_.sizes))
+        self.norm_ = figures.batch_norm(batch, self.n_components, len(self.axes_.sizes))
         parts: Any = self.algorithm_.objective.atoms
         sizes, r = self.axes_.sizes, self.n_components
-        rows = _cp_loadings.starting_loadings(self.init, batch, sizes, r, parts, self._learner.rng)
+        rows = figures.starting_loadings(self.init, batch, sizes, r, parts, self._learner.rng)
         inside = [
             project(U.astype(np.float64), part, self.fixed_components)
             for part, U in zip(parts.sets, rows, strict=True)
@@ -347,7 +345,7 @@ class OnlineCPDictionary(_CPTheorem, OnlineDictionary):
         X : array-like of shape (n_samples, I_1, ..., I_n)
         """
         sets, dictionary = self.algorithm_.objective.atoms.sets, self.state_.dictionary
-        return _cp_loadings.loadings_stationarity(
+        return figures.loadings_stationarity(
             self._measured(X), dictionary, sets, self.fixed_components
         )
 

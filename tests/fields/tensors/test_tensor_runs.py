@@ -16,11 +16,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import OnlineCPDictionary
 from atomstream.cli import main
+from atomstream.fields.tensors.run import TensorSettings, TensorTask
 from atomstream.looks import look_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
-from atomstream.runs.tasks.tensor import TensorSettings, TensorTask
 from atomstream.updates import LoadingSweep
 from atomstream.watch.callbacks import History
 
@@ -231,7 +231,7 @@ def test_labels_of_a_table_find_their_places(folder, tmp_path):
 
 
 def test_netcdf_4_says_what_to_install(folder, capsys, monkeypatch):
-    monkeypatch.setattr("atomstream.io.tensors.find_spec", lambda name: None)
+    monkeypatch.setattr("atomstream.fields.tensors.files.find_spec", lambda name: None)
     (folder / "hdf.nc").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
     assert main(["tensor", "learn", str(folder / "hdf.nc"), "--out", str(folder / "new")]) == 2
     assert "pip install h5netcdf" in capsys.readouterr().err
