@@ -27,7 +27,7 @@ from memory import status
 
 from atomstream import NetworkDictionary, OnlineConvexMF, OnlineCPDictionary, OnlineNMF
 from atomstream.cluster import Shards
-from atomstream.domains.networks import Network
+from atomstream.fields.networks import Network
 
 TURNS, POOL = 3, 4096
 SWEEPS = 3  # of coordinate descent for a code, about

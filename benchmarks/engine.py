@@ -30,9 +30,9 @@ from threadpoolctl import threadpool_limits
 from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineNMF
 from atomstream.cluster import Rounds, Shards, shards
 from atomstream.cluster.worker import learn_slot
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
-from atomstream.estimators._network_reconstruction import resolve_chain
+from atomstream.fields.networks.motifs import Motif
+from atomstream.fields.networks.network import Network
+from atomstream.fields.networks.rebuilding import resolve_chain
 
 SLOTS = (4, 8, 16, 64)
 MANY_SLOTS = (16, 64, 256)

@@ -35,8 +35,8 @@ from numba import njit
 from tensor_baselines import als
 
 from atomstream import OnlineNMF, TopicModel, online_parafac
-from atomstream.domains.networks import motifs as shapes
-from atomstream.domains.networks.network import Network
+from atomstream.fields.networks import motifs as shapes
+from atomstream.fields.networks.network import Network
 from atomstream.fields.tensors.loadings import khatri_rao
 from atomstream.samplers import MotifGlauber, MotifPivot
 

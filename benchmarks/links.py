@@ -24,7 +24,7 @@ import numpy as np
 from benchmark_records import DATA, save
 
 from atomstream import NetworkDictionary
-from atomstream.domains.networks import Network, links
+from atomstream.fields.networks import Network, links
 
 SPLITS = 5
 TASKS = {"hidden": (links.hide, 1 / 3), "planted": (links.plant, 0.1)}

@@ -29,8 +29,8 @@ import scipy.sparse as sp
 from benchmark_records import DATA, save
 
 from atomstream import NetworkDictionary, OnlineNMF
-from atomstream.domains.networks import motifs
-from atomstream.domains.networks.network import Network
+from atomstream.fields.networks import motifs
+from atomstream.fields.networks.network import Network
 from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot
 
 ROUNDS = 5

@@ -29,8 +29,8 @@ from pictures import save_figure, save_rows
 from records import DATA, save
 
 from atomstream import NetworkDictionary, plots
-from atomstream.domains.networks import links
-from atomstream.domains.networks.network import Network
+from atomstream.fields.networks import links
+from atomstream.fields.networks.network import Network
 
 NETWORKS = {
     "Caltech": "facebook100_caltech36",

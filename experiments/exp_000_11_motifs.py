@@ -29,8 +29,8 @@ from pictures import save_figure
 from records import save
 
 from atomstream import NetworkDictionary
-from atomstream.domains.networks import links
-from atomstream.domains.networks.network import Network
+from atomstream.fields.networks import links
+from atomstream.fields.networks.network import Network
 
 LENGTHS, N_SEEDS, FEW = (5, 9, 15, 21), 5, 20_000
 SMALL = {

@@ -22,8 +22,8 @@ from pictures import save_rows
 from records import save
 
 from atomstream import NetworkDictionary, OnlineNMF, plots
-from atomstream.domains.networks import motifs
-from atomstream.domains.networks.network import Network
+from atomstream.fields.networks import motifs
+from atomstream.fields.networks.network import Network
 from atomstream.samplers import MotifGlauber, MotifPivot, homomorphisms
 
 N, N_ATOMS, N_BATCHES, BATCH = 10, 9, 50, 100

@@ -23,9 +23,9 @@ from pictures import save_rows
 from records import DATA, save
 
 from atomstream import NetworkDictionary, plots
-from atomstream.domains.networks import motifs
-from atomstream.domains.networks.network import Network
-from atomstream.domains.networks.reconstruction import Reconstruction
+from atomstream.fields.networks import motifs
+from atomstream.fields.networks.network import Network
+from atomstream.fields.networks.reconstruction import Reconstruction
 from atomstream.samplers import MotifPivot
 
 N_ATOMS, STEPS, SIZES = 45, 50_000, (9, 25, 45, 100)

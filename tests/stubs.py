@@ -35,7 +35,7 @@ def stubs():
         if modules:
             imports.append(f"import {module}")
             kind = ": typing.TypeAlias" if name[0].isupper() else ""
-            names.append(f"{name}{kind} = {module}.{inner}")
+            names.append(f"{name}{kind} = {module}{inner and f'.{inner}'}")
         else:
             package = f".{module.partition('.')[2]}" if inner else ".fields"
             imports.append(f"from {package} import {name} as {name}")

@@ -24,7 +24,6 @@ from .cluster.learning import Checkpoint as Checkpoint
 from .coders import tolerances as tolerances
 from .dictionaries.matching import align as align
 from .domains import images as images
-from .domains import networks as networks
 from .domains import series as series
 from .domains import signatures as signatures
 from .domains import sources as sources
@@ -38,7 +37,6 @@ from .estimators.encoding import sparse_encode as sparse_encode
 from .estimators.forecast_choice import choose_forecaster as choose_forecaster
 from .estimators.forecaster import SktimeForecaster as SktimeForecaster
 from .estimators.image import ImageDictionary as ImageDictionary
-from .estimators.network import NetworkDictionary as NetworkDictionary
 from .estimators.nmf import OnlineNMF as OnlineNMF
 from .estimators.rank import choose_rank as choose_rank
 from .estimators.series import SeriesDictionary as SeriesDictionary
@@ -63,9 +61,11 @@ from .exceptions import NotAModelError as NotAModelError
 from .exceptions import RemovalWarning as RemovalWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
 from .fields import cells as cells
+from .fields import networks as networks
 from .fields import tensors as tensors
 from .fields import walks as walks
 from .fields.convex.model import OnlineConvexMF as OnlineConvexMF
+from .fields.networks.model import NetworkDictionary as NetworkDictionary
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
 from .fields.tensors.model import OnlineCPDictionary as OnlineCPDictionary
 from .fields.tensors.parafac import online_parafac as online_parafac

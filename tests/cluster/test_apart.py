@@ -9,9 +9,9 @@ from test_laws_of_rounds import bits, drawn
 
 from atomstream import BadShardError, ConsensusNMF, NetworkDictionary, choose_rank
 from atomstream.cluster import Rounds, Shards, sample_chains
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network
-from atomstream.estimators._network_reconstruction import ChainShard
+from atomstream.fields.networks.motifs import Motif
+from atomstream.fields.networks.network import Network
+from atomstream.fields.networks.rebuilding import ChainShard
 from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
 
 

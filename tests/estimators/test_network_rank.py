@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from atomstream import NetworkDictionary, choose_rank
-from atomstream.domains.networks.network import Network, regions_of
 from atomstream.estimators.rank import rows_apart
+from atomstream.fields.networks.network import Network, regions_of
 
 MODEL = NetworkDictionary("path:5")
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.exceptions import InputError, MissingLibraryError
+from atomstream.fields.networks.edges import entries_of
 from atomstream.io import delimited, source, texts
 from atomstream.io import feed as feed_module
-from atomstream.io.edges import entries_of
 from atomstream.io.feed import Feed, Position
 from atomstream.io.images import Pictures, load_image
 from atomstream.io.input_options import InputOptions, Naming

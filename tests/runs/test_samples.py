@@ -11,11 +11,11 @@ import xarray as xr
 import atomstream
 from atomstream import OnlineNMF
 from atomstream.cli import main
-from atomstream.domains.networks import Network
+from atomstream.fields.networks import Network
+from atomstream.fields.networks.chains.base import patches_of
 from atomstream.looks.pages import cards_of, n_atoms_of
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs.record import open_record, record_of
-from atomstream.samplers.base import patches_of
 from atomstream.streams import windows
 
 RNG = np.random.default_rng(0)

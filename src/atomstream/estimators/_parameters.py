@@ -15,10 +15,8 @@ from sklearn.utils._param_validation import HasMethods
 from atomstream.base.parameters import (
     ARRAYS,
     FLAG,
-    FUNCTION,
     NONE,
     SOURCE,
-    SPARSE,
     THREADS,
     Kind,
     Parameter,
@@ -165,20 +163,6 @@ CONSENSUS = table(
         number(0, 0.5, above=True),
     ),
     block_size=parameter("Rows in a row that are left out together.", COUNT),
-)
-NETWORK = table(
-    motif=parameter(
-        "path:K, star:K or cycle:K of K nodes, or wedge:DEPTH.",
-        *(TEXT, implementing("adjacency", "a Motif"), ARRAYS, SPARSE, implementing("nodes")),
-    ),
-    chain=parameter(
-        "pivot (motifs that are trees), glauber (any motif), approximate_pivot, or all (every copy "
-        "once).",
-        *(TEXT, FUNCTION),
-    ),
-    n_batches=parameter("Number of batches.", COUNT),
-    batch_size="Copies of the motif per batch.",
-    thin=parameter("Moves of the chain from copy to copy.", COUNT),
 )
 IMAGE = table(
     alpha="Strength of the l1 penalty on the codes, for images in [0, 1].",

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from atomstream.base import RandomSource, Samples, check_count, checked_array, generator
-from atomstream.domains.networks.motifs import Motif
-from atomstream.domains.networks.network import Network, regions_of
 from atomstream.estimators._given import are_shards, check_no_shards
-from atomstream.estimators._network_reconstruction import ChainShard
 from atomstream.estimators._rank_choice import RankChoice
 from atomstream.estimators.consensus import ConsensusNMF
-from atomstream.estimators.network import NetworkDictionary
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.fields.networks.model import NetworkDictionary
+from atomstream.fields.networks.motifs import Motif
+from atomstream.fields.networks.network import Network, regions_of
+from atomstream.fields.networks.rebuilding import ChainShard
 from atomstream.watch import LearningBar
 
 PATCHES = 5000  # in all parts together

@@ -5,10 +5,6 @@ from .delimited import DelimitedTable as DelimitedTable
 from .documents import DocumentFile as DocumentFile
 from .documents import DocumentOptions as DocumentOptions
 from .documents import open_documents as open_documents
-from .edge_tables import EdgeOptions as EdgeOptions
-from .edge_tables import check_no_weight as check_no_weight
-from .edges import Entries as Entries
-from .edges import entries_of as entries_of
 from .feed import MOST_ROWS as MOST_ROWS
 from .feed import Feed, Position
 from .feed import Holdout as Holdout

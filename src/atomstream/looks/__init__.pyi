@@ -3,6 +3,7 @@
 import typing
 
 import atomstream.fields.convex.look
+import atomstream.fields.networks.look
 import atomstream.fields.tensors.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
@@ -17,7 +18,6 @@ from .look import FileCoder as FileCoder
 from .look import Look as Look
 from .look import look_of as look_of
 from .look import register_look as register_look
-from .network import NetworkLook as NetworkLook
 from .record import Encoded as Encoded
 from .record import Record as Record
 from .record import Table as Table
@@ -30,6 +30,7 @@ from .sources import SourcesLook as SourcesLook
 from .text import TextLook as TextLook
 
 ConvexLook: typing.TypeAlias = atomstream.fields.convex.look.ConvexLook
+NetworkLook: typing.TypeAlias = atomstream.fields.networks.look.NetworkLook
 TensorLook: typing.TypeAlias = atomstream.fields.tensors.look.TensorLook
 VideoLook: typing.TypeAlias = atomstream.fields.video.look.VideoLook
 WalkLook: typing.TypeAlias = atomstream.fields.walks.look.WalkLook

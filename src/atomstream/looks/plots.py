@@ -20,7 +20,6 @@ ATOMS = "importance_", "a model with importance_"
 READS = {
     "clustergram": ("replicates_", "a ConsensusNMF"),
     "intervals": ("intervals_", "a ConsensusNMF"),
-    "network_atoms": ("motif_", "a NetworkDictionary"),
     "rank_tree": ("replicates_", "a ConsensusNMF"),
     "series_atoms": ("atoms_", "a SeriesDictionary"),
     "series_change": ("initial_atoms_", "a SeriesDictionary"),

@@ -1,6 +1,7 @@
 """The public plots: the one table from which they are loaded, listed and typed."""
 
 import atomstream.fields.convex.look
+import atomstream.fields.networks.look
 import atomstream.fields.tensors.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
@@ -31,10 +32,6 @@ from .image import reconstruction as reconstruction
 from .image import reconstruction_data as reconstruction_data
 from .image import spins as spins
 from .image import spins_data as spins_data
-from .network import adjacency as adjacency
-from .network import adjacency_data as adjacency_data
-from .network import network_atoms as network_atoms
-from .network import network_atoms_data as network_atoms_data
 from .series import series_atoms as series_atoms
 from .series import series_atoms_data as series_atoms_data
 from .series import series_change as series_change
@@ -57,6 +54,10 @@ from .text import topics_over_time_data as topics_over_time_data
 
 parts = atomstream.fields.convex.look.parts
 parts_data = atomstream.fields.convex.look.parts_data
+adjacency = atomstream.fields.networks.look.adjacency
+adjacency_data = atomstream.fields.networks.look.adjacency_data
+network_atoms = atomstream.fields.networks.look.network_atoms
+network_atoms_data = atomstream.fields.networks.look.network_atoms_data
 loadings = atomstream.fields.tensors.look.loadings
 loadings_data = atomstream.fields.tensors.look.loadings_data
 spatial_atoms = atomstream.fields.video.look.spatial_atoms

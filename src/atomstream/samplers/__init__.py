@@ -1,25 +1,8 @@
 """Markov chains as streams: each a frozen value with ``init``, ``step`` and ``run``."""
 
-from atomstream.domains.networks import Motif, Network, motifs
-from atomstream.samplers.base import Chain, MotifChain, RandomWalk, samples
-from atomstream.samplers.glauber import MotifGlauber, homomorphism_density, homomorphisms
-from atomstream.samplers.ising import IsingGibbs
-from atomstream.samplers.pivot import MotifPivot
-from atomstream.samplers.significance import Significance, significance
+import lazy_loader
 
-__all__ = [
-    "Chain",
-    "IsingGibbs",
-    "Motif",
-    "MotifChain",
-    "MotifGlauber",
-    "MotifPivot",
-    "Network",
-    "RandomWalk",
-    "Significance",
-    "homomorphism_density",
-    "homomorphisms",
-    "motifs",
-    "samples",
-    "significance",
-]
+from atomstream.base.declared import with_names
+
+# Chains on networks are those of their field.
+__getattr__, __dir__, __all__ = with_names(__name__, lazy_loader.attach_stub(__name__, __file__))

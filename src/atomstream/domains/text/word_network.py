@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import check_count
-from atomstream.domains.networks.network import Network
 from atomstream.domains.text.vocabulary import composed, followed
+from atomstream.fields.networks.network import Network
 
 STOPS = frozenset(".?!;:")
 PIECE = 2**20  # tokens that are counted at a time
