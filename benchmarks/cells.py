@@ -17,7 +17,7 @@ from consensus import counts
 from sklearn.decomposition import NMF
 
 from atomstream import ConsensusNMF, align, cells
-from atomstream.estimators._agreement import Consensus
+from atomstream.fields.consensus.agreement import Consensus
 
 SETS = {
     "pbmc68k_reduced_counts.npz": 300,

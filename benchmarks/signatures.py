@@ -26,7 +26,7 @@ from scipy.optimize import nnls
 from sklearn.decomposition import NMF
 
 from atomstream import align, extract_signatures, signatures
-from atomstream.estimators._agreement import Consensus
+from atomstream.fields.consensus.agreement import Consensus
 
 FOLDER = DATA / "signatures"
 FLAT = ("SBS3", "SBS5", "SBS40a")

@@ -19,7 +19,7 @@ import numpy as np
 from benchmark_records import save
 
 from atomstream import OnlineNMF, align
-from atomstream.estimators._structure import MIN_UNITS, STRUCTURED, UNSTRUCTURED, judge
+from atomstream.fields.consensus.structure import MIN_UNITS, STRUCTURED, UNSTRUCTURED, judge
 
 TABLES = 10  # of each generator, planted and without
 ROWS = MIN_UNITS, 5000

@@ -31,14 +31,12 @@ from .domains import text as text
 from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.batch_nmf import BatchNMF as BatchNMF
 from .estimators.color import ColorRestorer as ColorRestorer
-from .estimators.consensus import ConsensusNMF as ConsensusNMF
 from .estimators.dictionary_learning import OnlineDictionaryLearning as OnlineDictionaryLearning
 from .estimators.encoding import sparse_encode as sparse_encode
 from .estimators.forecast_choice import choose_forecaster as choose_forecaster
 from .estimators.forecaster import SktimeForecaster as SktimeForecaster
 from .estimators.image import ImageDictionary as ImageDictionary
 from .estimators.nmf import OnlineNMF as OnlineNMF
-from .estimators.rank import choose_rank as choose_rank
 from .estimators.series import SeriesDictionary as SeriesDictionary
 from .estimators.signature_extraction import extract_signatures as extract_signatures
 from .estimators.source_apportionment import bootstrap_sources as bootstrap_sources
@@ -64,6 +62,8 @@ from .fields import cells as cells
 from .fields import networks as networks
 from .fields import tensors as tensors
 from .fields import walks as walks
+from .fields.consensus.model import ConsensusNMF as ConsensusNMF
+from .fields.consensus.rank import choose_rank as choose_rank
 from .fields.convex.model import OnlineConvexMF as OnlineConvexMF
 from .fields.networks.model import NetworkDictionary as NetworkDictionary
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf

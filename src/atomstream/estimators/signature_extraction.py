@@ -5,8 +5,8 @@ from typing import Any
 
 from atomstream.base import RandomSource
 from atomstream.domains.signatures import ChannelTable, check_counts
-from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.fields.consensus.model import ConsensusNMF
 
 RANKS = range(1, 11)
 

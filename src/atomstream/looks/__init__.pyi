@@ -2,6 +2,7 @@
 
 import typing
 
+import atomstream.fields.consensus.look
 import atomstream.fields.convex.look
 import atomstream.fields.networks.look
 import atomstream.fields.tensors.look
@@ -11,7 +12,6 @@ import atomstream.fields.walks.look
 from . import live as live
 from . import plots as plots
 from . import report as report
-from .consensus import ConsensusLook as ConsensusLook
 from .image import ColorLook as ColorLook
 from .image import ImageLook as ImageLook
 from .look import FileCoder as FileCoder
@@ -29,6 +29,7 @@ from .signatures import SignaturesLook as SignaturesLook
 from .sources import SourcesLook as SourcesLook
 from .text import TextLook as TextLook
 
+ConsensusLook: typing.TypeAlias = atomstream.fields.consensus.look.ConsensusLook
 ConvexLook: typing.TypeAlias = atomstream.fields.convex.look.ConvexLook
 NetworkLook: typing.TypeAlias = atomstream.fields.networks.look.NetworkLook
 TensorLook: typing.TypeAlias = atomstream.fields.tensors.look.TensorLook

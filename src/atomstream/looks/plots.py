@@ -18,9 +18,6 @@ _loaded, __dir__, __all__ = with_names(
 # themselves (`atomstream.looks.canvas.say_reads`).
 ATOMS = "importance_", "a model with importance_"
 READS = {
-    "clustergram": ("replicates_", "a ConsensusNMF"),
-    "intervals": ("intervals_", "a ConsensusNMF"),
-    "rank_tree": ("replicates_", "a ConsensusNMF"),
     "series_atoms": ("atoms_", "a SeriesDictionary"),
     "series_change": ("initial_atoms_", "a SeriesDictionary"),
     "topics": ("top_words", "a TopicModel"),

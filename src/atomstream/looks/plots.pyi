@@ -1,18 +1,12 @@
 """The public plots: the one table from which they are loaded, listed and typed."""
 
+import atomstream.fields.consensus.look
 import atomstream.fields.convex.look
 import atomstream.fields.networks.look
 import atomstream.fields.tensors.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
-from .consensus import clustergram as clustergram
-from .consensus import clustergram_data as clustergram_data
-from .consensus import intervals as intervals
-from .consensus import intervals_data as intervals_data
-from .consensus import rank as rank
-from .consensus import rank_tree as rank_tree
-from .consensus import rank_tree_data as rank_tree_data
 from .drawings import MAX_BARS as MAX_BARS
 from .drawings import atoms as atoms
 from .drawings import atoms_data as atoms_data
@@ -52,6 +46,13 @@ from .text import topics_data as topics_data
 from .text import topics_over_time as topics_over_time
 from .text import topics_over_time_data as topics_over_time_data
 
+clustergram = atomstream.fields.consensus.look.clustergram
+clustergram_data = atomstream.fields.consensus.look.clustergram_data
+intervals = atomstream.fields.consensus.look.intervals
+intervals_data = atomstream.fields.consensus.look.intervals_data
+rank = atomstream.fields.consensus.look.rank
+rank_tree = atomstream.fields.consensus.look.rank_tree
+rank_tree_data = atomstream.fields.consensus.look.rank_tree_data
 parts = atomstream.fields.convex.look.parts
 parts_data = atomstream.fields.convex.look.parts_data
 adjacency = atomstream.fields.networks.look.adjacency

@@ -10,13 +10,13 @@ import numpy as np
 from atomstream.base import counted, track
 from atomstream.base.parameters import one_of
 from atomstream.domains import signatures
-from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.signature_extraction import signature_extractor
+from atomstream.fields.consensus.model import ConsensusNMF
+from atomstream.fields.consensus.run import largest_tried, ranks_of
 from atomstream.io import write_table
 from atomstream.io.input_options import RAISE, SKIP
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets
 from atomstream.runs.reading import number_reading
-from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch import History
 
 MOST_KNOWN = 3  # known signatures that a found one is a sum of

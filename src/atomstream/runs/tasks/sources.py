@@ -15,10 +15,10 @@ from atomstream.domains.sources.factors import MAPPED_SHARE
 from atomstream.domains.sources.species import by_species
 from atomstream.estimators import source_apportionment as apportionment
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.fields.consensus.run import largest_tried, ranks_of
 from atomstream.io import write_table
 from atomstream.runs import Pace, Settings, Task, checkpoints, option
 from atomstream.runs.reading import series_reading
-from atomstream.runs.tasks.consensus import largest_tried, ranks_of
 from atomstream.watch.callbacks import History
 
 

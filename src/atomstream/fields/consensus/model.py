@@ -8,15 +8,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import NAMES, Choice, Samples, as_known, tell
 from atomstream.base.saved_fields import part
-from atomstream.estimators import _parameters
-from atomstream.estimators._agreement import Consensus
 from atomstream.estimators._base import OnlineDictionary
-from atomstream.estimators._consensus_learning import ConsensusLearning
-from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._estimator import view
-from atomstream.estimators._intervals import honest
-from atomstream.estimators._rank_choice import Judging, RankChoice, compare
 from atomstream.estimators._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from atomstream.fields.consensus.agreement import Consensus
+from atomstream.fields.consensus.ensemble import Ensemble
+from atomstream.fields.consensus.intervals import honest
+from atomstream.fields.consensus.learning import ConsensusLearning
+from atomstream.fields.consensus.parameters import CONSENSUS
+from atomstream.fields.consensus.rank_choice import Judging, RankChoice, compare
 
 
 def _agreed(attribute: str, doc: str) -> property:
@@ -147,7 +147,7 @@ class ConsensusNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConsensusL
     True
     """
 
-    PARAMETERS: ClassVar = _parameters.CONSENSUS
+    PARAMETERS: ClassVar = CONSENSUS
     LEARNED = (
         "seed_",
         part("ensemble_", Ensemble),

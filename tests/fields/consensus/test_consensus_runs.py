@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from atomstream import ConsensusNMF, OnlineNMF
 from atomstream.base import as_known
 from atomstream.cli import main
+from atomstream.fields.consensus.run import ConsensusSettings, ConsensusTask, ranks_of
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
-from atomstream.runs.tasks.consensus import ConsensusSettings, ConsensusTask, ranks_of
 from atomstream.watch.callbacks import History
 
 rng = np.random.default_rng(0)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import as_known
-from atomstream.estimators.consensus import ConsensusNMF
+from atomstream.fields.consensus.model import ConsensusNMF
 from atomstream.io import Block, Holdout, write_table
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs import Task, option, sets

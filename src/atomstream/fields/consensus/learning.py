@@ -15,13 +15,13 @@ from sklearn.base import clone
 
 from atomstream.base import RandomSource, RowDraws, Samples, counted, generator, threads
 from atomstream.estimators._calls import Notifier, Transaction
-from atomstream.estimators._ensemble import Ensemble
 from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._given import are_shards, as_stream, check_no_shards
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators._sklearn import CallbackSupportMixin, with_callbacks
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import LossChoice
+from atomstream.fields.consensus.ensemble import Ensemble
 from atomstream.fields.tensors.model import OnlineCPDictionary
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from atomstream import NetworkDictionary, choose_rank
-from atomstream.estimators.rank import rows_apart
+from atomstream.fields.consensus.rank import rows_apart
 from atomstream.fields.networks.network import Network, regions_of
 
 MODEL = NetworkDictionary("path:5")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import of_sum_one, unit
 from atomstream.dictionaries.clusters import cluster
-from atomstream.estimators._intervals import interval
+from atomstream.fields.consensus.intervals import interval
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, clone
 
 from atomstream.base import RandomSource, Samples, check_count, checked_array, generator
 from atomstream.estimators._given import are_shards, check_no_shards
-from atomstream.estimators._rank_choice import RankChoice
-from atomstream.estimators.consensus import ConsensusNMF
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.fields.consensus.model import ConsensusNMF
+from atomstream.fields.consensus.rank_choice import RankChoice
 from atomstream.fields.networks.model import NetworkDictionary
 from atomstream.fields.networks.motifs import Motif
 from atomstream.fields.networks.network import Network, regions_of

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from atomstream.base import counted
 from atomstream.base.saved_fields import array, part
 from atomstream.dictionaries.clusters import SAME
-from atomstream.estimators._agreement import Consensus
-from atomstream.estimators._ensemble import Ensemble
-from atomstream.estimators._rank_reason import Evidence, reason
-from atomstream.estimators._structure import Verdict
+from atomstream.fields.consensus.agreement import Consensus
+from atomstream.fields.consensus.ensemble import Ensemble
+from atomstream.fields.consensus.rank_reason import Evidence, reason
+from atomstream.fields.consensus.structure import Verdict
 
 LITTLE = 0.05  # of what an atom lowers the error by on average: an atom worth less is not counted
 STEADIER = 0.05  # difference of stabilities that counts

@@ -366,3 +366,9 @@ def rank_tree(model: Any, ranks: Sequence[int] | None = None) -> Figure:
     for side in ("left", "right", "top"):
         axes.spines[side].set_visible(False)
     return figure
+
+
+canvas.say_reads(
+    (clustergram, clustergram_data, rank_tree, rank_tree_data), "replicates_", "a ConsensusNMF"
+)
+canvas.say_reads((intervals, intervals_data), "intervals_", "a ConsensusNMF")

@@ -18,7 +18,7 @@ from atomstream import (
     plots,
 )
 from atomstream.dictionaries.matching import assigned
-from atomstream.estimators._rank_choice import choose, reproducible
+from atomstream.fields.consensus.rank_choice import choose, reproducible
 from atomstream.streams import windows
 
 
@@ -264,7 +264,9 @@ def test_a_verdict_changes_nothing_that_is_learned(monkeypatch):
     models = [ConsensusNMF([2, 3], n_replicates=4, random_state=0) for _ in range(2)]
     first = models[0].fit(X)
     states = [each.random_state for each in first.replicates_[2]]
-    monkeypatch.setattr("atomstream.estimators._ensemble.judge", lambda *_: first.choice_.verdict)
+    monkeypatch.setattr(
+        "atomstream.fields.consensus.ensemble.judge", lambda *_: first.choice_.verdict
+    )
     second = models[1].fit(X)
     assert_array_equal(first.components_, second.components_)
     assert states == [each.random_state for each in second.replicates_[2]]

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from atomstream.estimators._structure import MIN_UNITS, judge
+from atomstream.fields.consensus.structure import MIN_UNITS, judge
 
 verdicts = import_module("verdicts")
 GENERATORS = {

@@ -26,8 +26,8 @@ from atomstream import (
 )
 from atomstream.base.bootstrap import RowDraws
 from atomstream.dictionaries.clusters import cluster
-from atomstream.estimators._agreement import Consensus
-from atomstream.estimators._rank_reason import _advice
+from atomstream.fields.consensus.agreement import Consensus
+from atomstream.fields.consensus.rank_reason import _advice
 
 
 def planted(rank=3, n_rows=400, n_features=16, noise=0.1, seed=0):
