@@ -30,7 +30,7 @@ from benchmark_records import DATA, save
 from sklearn.decomposition import NMF
 
 from atomstream import TopicModel
-from atomstream.domains.text.topic_shares import npmi
+from atomstream.fields.text.topic_shares import npmi
 
 SEEDS, N_TOPICS, N_WORDS = range(5), 10, 10
 STARTS = {"NMF, nndsvda": ("nndsvda", 0), "NMF, random": ("random", 0)}

@@ -24,7 +24,7 @@ from atomstream.fields.walks.trips import read_states
 from atomstream.files.archive import PREFIX
 from atomstream.files.codec import read_model, write_model
 from atomstream.io import open_inputs
-from atomstream.io.documents import DocumentOptions, open_documents
+from atomstream.fields.text.documents import DocumentOptions, open_documents
 from atomstream.io.series_table import read_series
 from atomstream.runs.folder import RunFolder
 from atomstream.watch.history import FIELDS, read_history

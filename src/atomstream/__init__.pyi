@@ -25,9 +25,6 @@ from .coders import tolerances as tolerances
 from .dictionaries.matching import align as align
 from .domains import images as images
 from .domains import series as series
-from .domains import signatures as signatures
-from .domains import sources as sources
-from .domains import text as text
 from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.batch_nmf import BatchNMF as BatchNMF
 from .estimators.color import ColorRestorer as ColorRestorer
@@ -38,11 +35,7 @@ from .estimators.forecaster import SktimeForecaster as SktimeForecaster
 from .estimators.image import ImageDictionary as ImageDictionary
 from .estimators.nmf import OnlineNMF as OnlineNMF
 from .estimators.series import SeriesDictionary as SeriesDictionary
-from .estimators.signature_extraction import extract_signatures as extract_signatures
-from .estimators.source_apportionment import bootstrap_sources as bootstrap_sources
-from .estimators.source_apportionment import find_sources as find_sources
 from .estimators.supervised import SupervisedDictionary as SupervisedDictionary
-from .estimators.topics import TopicModel as TopicModel
 from .exceptions import AtomstreamWarning as AtomstreamWarning
 from .exceptions import BadShardError as BadShardError
 from .exceptions import ChangedShardError as ChangedShardError

@@ -19,7 +19,7 @@ from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import Task
 from atomstream.runs.tasks._rows_settings import RowsSettings
 from atomstream.runs.tasks.rows import RowsTask
-from atomstream.runs.tasks.text import TextTask
+from atomstream.fields.text.run import TextTask
 from atomstream.watch.callbacks import Callback
 
 X = np.random.default_rng(0).random((60, 4))

@@ -12,7 +12,7 @@ import zoo
 from atomstream import OnlineNMF, cluster, online_parafac, streams
 from atomstream.base import Counted
 from atomstream.estimators import _calls, _plain_callbacks
-from atomstream.estimators.topics import TopicModel
+from atomstream.fields.text.model import TopicModel
 from atomstream.watch.callbacks import Callback
 
 callback = pytest.importorskip(

@@ -2,9 +2,6 @@
 
 from .arrays import read_matrix_market as read_matrix_market
 from .delimited import DelimitedTable as DelimitedTable
-from .documents import DocumentFile as DocumentFile
-from .documents import DocumentOptions as DocumentOptions
-from .documents import open_documents as open_documents
 from .feed import MOST_ROWS as MOST_ROWS
 from .feed import Feed, Position
 from .feed import Holdout as Holdout

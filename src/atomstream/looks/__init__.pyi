@@ -25,9 +25,6 @@ from .report import Section as Section
 from .rows import LabelsLook as LabelsLook
 from .rows import RowsLook as RowsLook
 from .series import SeriesLook as SeriesLook
-from .signatures import SignaturesLook as SignaturesLook
-from .sources import SourcesLook as SourcesLook
-from .text import TextLook as TextLook
 
 ConsensusLook: typing.TypeAlias = atomstream.fields.consensus.look.ConsensusLook
 ConvexLook: typing.TypeAlias = atomstream.fields.convex.look.ConvexLook

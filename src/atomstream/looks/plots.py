@@ -20,7 +20,6 @@ ATOMS = "importance_", "a model with importance_"
 READS = {
     "series_atoms": ("atoms_", "a SeriesDictionary"),
     "series_change": ("initial_atoms_", "a SeriesDictionary"),
-    "topics": ("top_words", "a TopicModel"),
     "triples": ("inverse_transform", "a model of rows"),
 }
 

@@ -32,19 +32,6 @@ from .series import series_change as series_change
 from .series import series_change_data as series_change_data
 from .series import series_forecast as series_forecast
 from .series import series_forecast_data as series_forecast_data
-from .signatures import exposures as exposures
-from .signatures import exposures_data as exposures_data
-from .signatures import mutation_profiles as mutation_profiles
-from .signatures import mutation_profiles_data as mutation_profiles_data
-from .sources import factor_cycles as factor_cycles
-from .sources import factor_cycles_data as factor_cycles_data
-from .sources import factor_numbers as factor_numbers
-from .sources import factor_profiles as factor_profiles
-from .sources import factor_series as factor_series
-from .text import topics as topics
-from .text import topics_data as topics_data
-from .text import topics_over_time as topics_over_time
-from .text import topics_over_time_data as topics_over_time_data
 
 clustergram = atomstream.fields.consensus.look.clustergram
 clustergram_data = atomstream.fields.consensus.look.clustergram_data

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import of_sum_one
-from atomstream.domains.text.vocabulary import Vocabulary
+from atomstream.fields.text.vocabulary import Vocabulary
 from atomstream.penalties import Simplex
 from atomstream.problem import Batch
 from atomstream.updates.majorise import Majorise

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import checked_array, complete_array
-from atomstream.domains import sources
-from atomstream.domains.sources.factors import MAPPED_SHARE
+from atomstream.fields import sources
+from atomstream.fields.sources.factors import MAPPED_SHARE
 from atomstream.exceptions import InputError
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, colour, empty, labelled, plain

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.estimators._calls import Transaction
-from atomstream.estimators._topic_figures import TopicFigures
+from atomstream.fields.text.figures import TopicFigures
 
 
 class TopicMerging(TopicFigures):

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted
-from atomstream.domains.text.topic_shares import TopicsOverTime
+from atomstream.fields.text.topic_shares import TopicsOverTime
 from atomstream.exceptions import InputError
-from atomstream.io import DocumentFile, DocumentOptions, Labels, open_documents
+from atomstream.fields.text.documents import DocumentFile, DocumentOptions, open_documents
+from atomstream.io.outputs import Labels
 from atomstream.io.inputs import CHECKED
-from atomstream.looks import Encoded, Record, Table, report
+from atomstream.looks import Encoded, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, Figure, empty, panels, plain, shown
 from atomstream.looks.cards import Picture, Term
 from atomstream.looks.look import MAX_THUMBNAILS, FileCoder, Look
@@ -311,3 +312,6 @@ def topics_over_time(
     grid[-1].set_ylim(0, None)
     figure.supylabel("mean share of the documents, %", fontsize=TEXT)
     return figure
+
+
+canvas.say_reads((topics, topics_data), "top_words", "a TopicModel")

@@ -9,7 +9,7 @@ from commands import refused, run
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import load, plots, sources
-from atomstream.estimators.source_apportionment import chosen_number, compared
+from atomstream.fields.sources.apportionment import chosen_number, compared
 
 rng = np.random.default_rng(0)
 SPECIES = [*"abcdefgh"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import check_count, check_number
 from atomstream.dictionaries.matching import align
-from atomstream.domains.signatures.tables import ChannelTable
+from atomstream.fields.signatures.tables import ChannelTable
 
 
 class Match(NamedTuple):

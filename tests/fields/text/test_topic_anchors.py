@@ -8,7 +8,7 @@ from shared import DATA, needs_data
 from test_topics import THEMES, corpus
 
 from atomstream import OnlineNMF, TopicModel, load, save
-from atomstream.estimators._topic_anchors import anchor_rows
+from atomstream.fields.text.anchors import anchor_rows
 from atomstream.updates import Majorise
 
 ANCHORS = {"space": ["orbit", "shuttle"], "guns": ["gun", "firearm"], "cars": ["car", "dealer"]}

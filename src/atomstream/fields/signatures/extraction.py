@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from atomstream.base import RandomSource
-from atomstream.domains.signatures import ChannelTable, check_counts
+from atomstream.fields.signatures import ChannelTable, check_counts
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.fields.consensus.model import ConsensusNMF
 

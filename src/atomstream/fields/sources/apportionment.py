@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import RandomSource, check_count, generator, track
-from atomstream.domains.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
-from atomstream.domains.sources.factors import MAPPED_SHARE
-from atomstream.domains.sources.species import by_species
+from atomstream.fields.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
+from atomstream.fields.sources.factors import MAPPED_SHARE
+from atomstream.fields.sources.species import by_species
 from atomstream.estimators._anchors import in_ranges
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import InputError

@@ -11,7 +11,7 @@ import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
 from atomstream.base import checked_array
-from atomstream.domains.sources.species import SpeciesTable
+from atomstream.fields.sources.species import SpeciesTable
 
 ROBUST = 4.0  # scaled residuals beyond it count linearly in the robust Q
 MAPPED = 0.6  # correlation of contributions from which a factor is mapped to another

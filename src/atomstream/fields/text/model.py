@@ -12,15 +12,15 @@ from sklearn.base import clone
 
 from atomstream.base import checked_numbers
 from atomstream.base.saved_fields import part
-from atomstream.domains.text.topic_shares import npmi
-from atomstream.domains.text.vocabulary import Documents, Vocabulary, blocks_of, check_documents
-from atomstream.estimators import _parameters
+from atomstream.fields.text.topic_shares import npmi
+from atomstream.fields.text.vocabulary import Documents, Vocabulary, blocks_of, check_documents
+from atomstream.fields.text.parameters import TOPICS
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
-from atomstream.estimators._topic_anchors import anchor_rows, anchored_settings
-from atomstream.estimators._topic_figures import TOGETHER
-from atomstream.estimators._topic_merging import TopicMerging
+from atomstream.fields.text.anchors import anchor_rows, anchored_settings
+from atomstream.fields.text.figures import TOGETHER
+from atomstream.fields.text.merging import TopicMerging
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice
@@ -125,7 +125,7 @@ class TopicModel(TopicMerging):
     """
 
     ACCEPTS = ("one_d_array", "string")
-    PARAMETERS: ClassVar = _parameters.TOPICS
+    PARAMETERS: ClassVar = TOPICS
     LEARNED = (LEARNER, part("vocabulary_", Vocabulary), "settled_")
 
     learner_: OnlineNMF = field(init=False)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from shared import DATA, needs_data
 
-from atomstream.domains.text import word_network
-from atomstream.domains.text.word_network import FUNCTION_WORDS, word_adjacency
+from atomstream.fields.text import word_network
+from atomstream.fields.text.word_network import FUNCTION_WORDS, word_adjacency
 
 WORDS = ["a", "b", "c"]
 

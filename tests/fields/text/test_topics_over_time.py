@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import atomstream
 from atomstream import TopicModel
 from atomstream.cli import main
-from atomstream.domains.text.topic_shares import fitting
+from atomstream.fields.text.topic_shares import fitting
 from atomstream.files.codec import read_model
 from atomstream.looks.pages import sections_of
 from atomstream.runs.record import open_record

@@ -9,8 +9,8 @@ import numpy as np
 
 from atomstream.base import counted, track
 from atomstream.base.parameters import one_of
-from atomstream.domains import signatures
-from atomstream.estimators.signature_extraction import signature_extractor
+from atomstream.fields import signatures
+from atomstream.fields.signatures.extraction import signature_extractor
 from atomstream.fields.consensus.model import ConsensusNMF
 from atomstream.fields.consensus.run import largest_tried, ranks_of
 from atomstream.io import write_table
@@ -64,7 +64,7 @@ class SignaturesTask(Task):
     )
     argument = "table"
     goal = None
-    look = "atomstream.looks.signatures:SignaturesLook"
+    look = "atomstream.fields.signatures.look:SignaturesLook"
     reported = {"samples": "_n_samples"}  # noqa: RUF012 - read only
     n_skipped: int = 0
     model: ConsensusNMF

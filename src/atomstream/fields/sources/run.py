@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted, track
 from atomstream.base.parameters import number, whole
-from atomstream.domains import sources
-from atomstream.domains.sources.factors import MAPPED_SHARE
-from atomstream.domains.sources.species import by_species
-from atomstream.estimators import source_apportionment as apportionment
+from atomstream.fields import sources
+from atomstream.fields.sources.factors import MAPPED_SHARE
+from atomstream.fields.sources.species import by_species
+from atomstream.fields.sources import apportionment
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.fields.consensus.run import largest_tried, ranks_of
 from atomstream.io import write_table
@@ -76,7 +76,7 @@ class SourcesTask(Task):
     )
     argument = "table"
     goal = None
-    look = "atomstream.looks.sources:SourcesLook"
+    look = "atomstream.fields.sources.look:SourcesLook"
     reported = {"fits": "n_fits", "factors": "model.n_components"}  # noqa: RUF012 - read only
     model: OnlineNMF
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import check_count
-from atomstream.domains.text.vocabulary import composed, followed
+from atomstream.fields.text.vocabulary import composed, followed
 from atomstream.fields.networks.network import Network
 
 STOPS = frozenset(".?!;:")

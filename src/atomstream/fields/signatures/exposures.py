@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from atomstream.base import RandomSource, check_count, counted, generator, unit
 from atomstream.coders.few_atoms import few_codes, possible
-from atomstream.domains.signatures.tables import ChannelTable, check_counts, write_tabs
+from atomstream.fields.signatures.tables import ChannelTable, check_counts, write_tabs
 from atomstream.exceptions import DataWarning
 
 FENCE = 1.5  # interquartile ranges of the logarithms above their upper quartile

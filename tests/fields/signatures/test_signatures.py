@@ -120,7 +120,7 @@ def test_samples_without_mutations_are_left_out_where_asked(tmp_path, caplog):
     for source in (tmp_path / "counts.txt", frame):
         assert signatures.read(source).names == ["S0", "S1", "S2"]
         caplog.clear()
-        with caplog.at_level("INFO", "atomstream.domains.signatures"):
+        with caplog.at_level("INFO", "atomstream.fields.signatures"):
             found = signatures.read(source, on_bad_line="skip")
         assert found.names == ["S0", "S2"]
         assert "1 sample without mutations left out" in caplog.text

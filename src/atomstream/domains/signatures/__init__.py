@@ -1,6 +1,0 @@
-"""Mutational signatures: tables of counts by channel, matches to a catalogue, exposures."""
-
-import lazy_loader
-
-# Each is loaded where it is first used.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
