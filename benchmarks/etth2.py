@@ -32,7 +32,7 @@ import numpy as np
 from benchmark_records import DATA, save
 
 from atomstream import SeriesDictionary
-from atomstream.domains.series.head import Head
+from atomstream.fields.series.head import Head
 
 N_ROWS, N_SCALED, N_CHOICE, FIRST = 14_400, 2_880, 1_200, 3_600
 DAY, BLOCK = 24, 240

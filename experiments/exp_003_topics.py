@@ -26,7 +26,7 @@ from sklearn.decomposition import NMF
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from atomstream import TopicModel, plots
-from atomstream.domains.series.change_points import change_points
+from atomstream.fields.series.change_points import change_points
 
 N_SEEDS, N_TOPICS = 8, 12
 

@@ -19,12 +19,12 @@ from atomstream import cells
 from atomstream.exceptions import InputError
 from atomstream.fields.networks.edges import entries_of
 from atomstream.fields.tensors.files import open_tensor
+from atomstream.fields.text.documents import DocumentOptions, open_documents
 from atomstream.fields.video.frames import as_frames
 from atomstream.fields.walks.trips import read_states
 from atomstream.files.archive import PREFIX
 from atomstream.files.codec import read_model, write_model
 from atomstream.io import open_inputs
-from atomstream.fields.text.documents import DocumentOptions, open_documents
 from atomstream.io.series_table import read_series
 from atomstream.runs.folder import RunFolder
 from atomstream.watch.history import FIELDS, read_history

@@ -40,7 +40,7 @@ def test_all_modules_and_names_are_imported_or_name_what_they_lack(found):
     imports = {what: error for what, error in found.items() if what.startswith(("import", "atom"))}
     assert len(imports) > 200
     lacking = {what for what, error in imports.items() if error}
-    assert lacking <= {"import atomstream.estimators.forecaster", "atomstream.SeriesForecaster"}
+    assert lacking <= {"import atomstream.fields.series.forecaster", "atomstream.SeriesForecaster"}
     assert all("pip install" in imports[what] for what in lacking)
 
 

@@ -15,8 +15,8 @@ from atomstream.cli import main
 from atomstream.cli.commands import commands, learning
 from atomstream.cli.options import given, options_of
 from atomstream.cluster.gathering import ROUND_LIMIT
-from atomstream.fields.text.topic_shares import MIN_SPANS
 from atomstream.estimators.registry import DEFAULT_ALPHA
+from atomstream.fields.text.topic_shares import MIN_SPANS
 from atomstream.runs import kinds_of_runs, settings
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings

@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.exceptions import InputError
+from atomstream.fields.text.run import TextTask
 from atomstream.fields.walks.run import WalkTask
 from atomstream.io.source import InputFile
 from atomstream.runs import run as engine
@@ -19,7 +20,6 @@ from atomstream.runs.settings import Settings, checkpoints, option
 from atomstream.runs.task import Task
 from atomstream.runs.tasks._rows_settings import RowsSettings
 from atomstream.runs.tasks.rows import RowsTask
-from atomstream.fields.text.run import TextTask
 from atomstream.watch.callbacks import Callback
 
 X = np.random.default_rng(0).random((60, 4))

@@ -50,6 +50,7 @@ PART_MODULES = (
     "atomstream.schedules",
     "atomstream.updates",
 )
+PARTS = {"Times": "atomstream.io.time_index"}
 
 
 def models() -> dict[str, str]:
@@ -98,7 +99,7 @@ def _module(slot: str, name: str) -> str:
     KeyError
         Where it is neither.
     """
-    known = {"models": MODELS, "values": VALUES}.get(slot, {})
+    known = {"models": MODELS, "values": VALUES, "parts": PARTS}[slot]
     found: str | None = known.get(name) or find(slot, name)
     if found is None:
         raise KeyError(name)
@@ -134,7 +135,7 @@ def trusted_types() -> list[str]:
     True
     """
     more = {"Learner": "atomstream.loop.learner"}
-    tables = (models(), VALUES, declared("values"), declared("parts"), more)
+    tables = (models(), VALUES, PARTS, declared("values"), declared("parts"), more)
     named = {f"{module}.{name}" for table in tables for name, module in table.items()}
     parts = library_parts().values()
     return sorted(named | {f"{part.__module__}.{part.__qualname__}" for part in parts})

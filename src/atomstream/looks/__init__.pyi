@@ -5,7 +5,11 @@ import typing
 import atomstream.fields.consensus.look
 import atomstream.fields.convex.look
 import atomstream.fields.networks.look
+import atomstream.fields.series.look
+import atomstream.fields.signatures.look
+import atomstream.fields.sources.look
 import atomstream.fields.tensors.look
+import atomstream.fields.text.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
@@ -24,11 +28,14 @@ from .record import Table as Table
 from .report import Section as Section
 from .rows import LabelsLook as LabelsLook
 from .rows import RowsLook as RowsLook
-from .series import SeriesLook as SeriesLook
 
 ConsensusLook: typing.TypeAlias = atomstream.fields.consensus.look.ConsensusLook
 ConvexLook: typing.TypeAlias = atomstream.fields.convex.look.ConvexLook
 NetworkLook: typing.TypeAlias = atomstream.fields.networks.look.NetworkLook
+SeriesLook: typing.TypeAlias = atomstream.fields.series.look.SeriesLook
+SignaturesLook: typing.TypeAlias = atomstream.fields.signatures.look.SignaturesLook
+SourcesLook: typing.TypeAlias = atomstream.fields.sources.look.SourcesLook
 TensorLook: typing.TypeAlias = atomstream.fields.tensors.look.TensorLook
+TextLook: typing.TypeAlias = atomstream.fields.text.look.TextLook
 VideoLook: typing.TypeAlias = atomstream.fields.video.look.VideoLook
 WalkLook: typing.TypeAlias = atomstream.fields.walks.look.WalkLook

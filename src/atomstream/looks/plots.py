@@ -18,8 +18,6 @@ _loaded, __dir__, __all__ = with_names(
 # themselves (`atomstream.looks.canvas.say_reads`).
 ATOMS = "importance_", "a model with importance_"
 READS = {
-    "series_atoms": ("atoms_", "a SeriesDictionary"),
-    "series_change": ("initial_atoms_", "a SeriesDictionary"),
     "triples": ("inverse_transform", "a model of rows"),
 }
 

@@ -3,7 +3,11 @@
 import atomstream.fields.consensus.look
 import atomstream.fields.convex.look
 import atomstream.fields.networks.look
+import atomstream.fields.series.look
+import atomstream.fields.signatures.look
+import atomstream.fields.sources.look
 import atomstream.fields.tensors.look
+import atomstream.fields.text.look
 import atomstream.fields.video.look
 import atomstream.fields.walks.look
 
@@ -26,12 +30,6 @@ from .image import reconstruction as reconstruction
 from .image import reconstruction_data as reconstruction_data
 from .image import spins as spins
 from .image import spins_data as spins_data
-from .series import series_atoms as series_atoms
-from .series import series_atoms_data as series_atoms_data
-from .series import series_change as series_change
-from .series import series_change_data as series_change_data
-from .series import series_forecast as series_forecast
-from .series import series_forecast_data as series_forecast_data
 
 clustergram = atomstream.fields.consensus.look.clustergram
 clustergram_data = atomstream.fields.consensus.look.clustergram_data
@@ -46,8 +44,27 @@ adjacency = atomstream.fields.networks.look.adjacency
 adjacency_data = atomstream.fields.networks.look.adjacency_data
 network_atoms = atomstream.fields.networks.look.network_atoms
 network_atoms_data = atomstream.fields.networks.look.network_atoms_data
+series_atoms = atomstream.fields.series.look.series_atoms
+series_atoms_data = atomstream.fields.series.look.series_atoms_data
+series_change = atomstream.fields.series.look.series_change
+series_change_data = atomstream.fields.series.look.series_change_data
+series_forecast = atomstream.fields.series.look.series_forecast
+series_forecast_data = atomstream.fields.series.look.series_forecast_data
+exposures = atomstream.fields.signatures.look.exposures
+exposures_data = atomstream.fields.signatures.look.exposures_data
+mutation_profiles = atomstream.fields.signatures.look.mutation_profiles
+mutation_profiles_data = atomstream.fields.signatures.look.mutation_profiles_data
+factor_cycles = atomstream.fields.sources.look.factor_cycles
+factor_cycles_data = atomstream.fields.sources.look.factor_cycles_data
+factor_numbers = atomstream.fields.sources.look.factor_numbers
+factor_profiles = atomstream.fields.sources.look.factor_profiles
+factor_series = atomstream.fields.sources.look.factor_series
 loadings = atomstream.fields.tensors.look.loadings
 loadings_data = atomstream.fields.tensors.look.loadings_data
+topics = atomstream.fields.text.look.topics
+topics_data = atomstream.fields.text.look.topics_data
+topics_over_time = atomstream.fields.text.look.topics_over_time
+topics_over_time_data = atomstream.fields.text.look.topics_over_time_data
 spatial_atoms = atomstream.fields.video.look.spatial_atoms
 spatial_atoms_data = atomstream.fields.video.look.spatial_atoms_data
 temporal_atoms = atomstream.fields.video.look.temporal_atoms

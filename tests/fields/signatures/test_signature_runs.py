@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from shared import DATA, needs_data
 
 from atomstream import ConsensusNMF, align, extract_signatures, load, plots, signatures
+from atomstream.fields.signatures.run import SignaturesSettings, SignaturesTask
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.run import Run
-from atomstream.fields.signatures.run import SignaturesSettings, SignaturesTask
 
 rng = np.random.default_rng(0)
 CHANNELS = [f"{a}[{m}]{b}" for a in "ACGT" for m in ("C>T", "C>A", "T>G") for b in "ACGT"]

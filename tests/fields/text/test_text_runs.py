@@ -13,10 +13,10 @@ from numpy.testing import assert_array_equal
 import atomstream
 from atomstream import TopicModel
 from atomstream.fields.text.documents import DocumentFile, DocumentOptions, open_documents
+from atomstream.fields.text.run import TextSettings, TextTask
 from atomstream.runs.folder import RunFolder
 from atomstream.runs.record import open_record
 from atomstream.runs.run import Run
-from atomstream.fields.text.run import TextSettings, TextTask
 from atomstream.watch.callbacks import History
 
 COMMON = ("--topics", 3, "--batch-size", 30, "--epochs", 3)

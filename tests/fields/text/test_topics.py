@@ -17,10 +17,10 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 
 import atomstream
 from atomstream import OnlineNMF, TopicModel, plots, text
+from atomstream.exceptions import DataWarning
+from atomstream.fields.text import model as topics
 from atomstream.fields.text.topic_shares import npmi, spans
 from atomstream.fields.text.vocabulary import Vocabulary
-from atomstream.fields.text import model as topics
-from atomstream.exceptions import DataWarning
 from atomstream.loop.coordinates import Alternation
 from atomstream.watch.callbacks import History
 

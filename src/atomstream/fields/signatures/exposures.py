@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import RandomSource, check_count, counted, generator, unit
 from atomstream.coders.few_atoms import few_codes, possible
-from atomstream.fields.signatures.tables import ChannelTable, check_counts, write_tabs
 from atomstream.exceptions import DataWarning
+from atomstream.fields.signatures.tables import ChannelTable, check_counts, write_tabs
 
 FENCE = 1.5  # interquartile ranges of the logarithms above their upper quartile
 ENDS = (2.5, 97.5)  # per cent

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from atomstream.base import RandomSource
-from atomstream.fields.signatures import ChannelTable, check_counts
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.fields.consensus.model import ConsensusNMF
+from atomstream.fields.signatures import ChannelTable, check_counts
 
 RANKS = range(1, 11)
 

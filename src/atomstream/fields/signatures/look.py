@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import checked_array, counted
-from atomstream.fields import signatures
 from atomstream.exceptions import InputError
+from atomstream.fields import signatures
 from atomstream.fields.consensus.look import ConsensusLook, clustergram, rank
+from atomstream.fields.signatures.classes import Kind, classed
 from atomstream.io.outputs import Labels
 from atomstream.looks import Encoded, FileCoder, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, colour, empty, labelled, plain
-from atomstream.fields.signatures.classes import Kind, classed
 from atomstream.looks.rows import largest_features
 
 MAX_NAMED = 60  # samples whose names are written

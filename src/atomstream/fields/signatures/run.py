@@ -10,9 +10,9 @@ import numpy as np
 from atomstream.base import counted, track
 from atomstream.base.parameters import one_of
 from atomstream.fields import signatures
-from atomstream.fields.signatures.extraction import signature_extractor
 from atomstream.fields.consensus.model import ConsensusNMF
 from atomstream.fields.consensus.run import largest_tried, ranks_of
+from atomstream.fields.signatures.extraction import signature_extractor
 from atomstream.io import write_table
 from atomstream.io.input_options import RAISE, SKIP
 from atomstream.runs import Pace, Settings, Task, checkpoints, option, sets

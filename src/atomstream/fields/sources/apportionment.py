@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import RandomSource, check_count, generator, track
-from atomstream.fields.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
-from atomstream.fields.sources.factors import MAPPED_SHARE
-from atomstream.fields.sources.species import by_species
 from atomstream.estimators._anchors import in_ranges
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import InputError
+from atomstream.fields.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
+from atomstream.fields.sources.factors import MAPPED_SHARE
+from atomstream.fields.sources.species import by_species
 
 NEAR_BEST = 1.01  # times the best Q: starts that come to the same end
 SAME = 0.9  # correlation of contributions of the same factor in two starts

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import checked_array, complete_array
+from atomstream.exceptions import InputError
 from atomstream.fields import sources
 from atomstream.fields.sources.factors import MAPPED_SHARE
-from atomstream.exceptions import InputError
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, ORANGE, TEXT, TICK, colour, empty, labelled, plain
 

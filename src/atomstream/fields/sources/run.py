@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted, track
 from atomstream.base.parameters import number, whole
+from atomstream.estimators.nmf import OnlineNMF
 from atomstream.fields import sources
+from atomstream.fields.consensus.run import largest_tried, ranks_of
+from atomstream.fields.sources import apportionment
 from atomstream.fields.sources.factors import MAPPED_SHARE
 from atomstream.fields.sources.species import by_species
-from atomstream.fields.sources import apportionment
-from atomstream.estimators.nmf import OnlineNMF
-from atomstream.fields.consensus.run import largest_tried, ranks_of
 from atomstream.io import write_table
 from atomstream.runs import Pace, Settings, Task, checkpoints, option
 from atomstream.runs.reading import series_reading

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import ArrayLike, check_count, of_sum_one
+from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.fields.text.topic_shares import TopicsOverTime, npmi, typical
 from atomstream.fields.text.vocabulary import Documents, blocks_of, check_documents
-from atomstream.estimators._learner_inside import LearnerInside
 
 TOGETHER = 256  # documents coded at a time
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import counted
-from atomstream.fields.text.topic_shares import TopicsOverTime
 from atomstream.exceptions import InputError
 from atomstream.fields.text.documents import DocumentFile, DocumentOptions, open_documents
-from atomstream.io.outputs import Labels
+from atomstream.fields.text.topic_shares import TopicsOverTime
 from atomstream.io.inputs import CHECKED
+from atomstream.io.outputs import Labels
 from atomstream.looks import Encoded, Record, Table, canvas, report
 from atomstream.looks.canvas import BLUE, TEXT, TICK, Figure, empty, panels, plain, shown
 from atomstream.looks.cards import Picture, Term

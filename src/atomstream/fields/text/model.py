@@ -12,18 +12,18 @@ from sklearn.base import clone
 
 from atomstream.base import checked_numbers
 from atomstream.base.saved_fields import part
-from atomstream.fields.text.topic_shares import npmi
-from atomstream.fields.text.vocabulary import Documents, Vocabulary, blocks_of, check_documents
-from atomstream.fields.text.parameters import TOPICS
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
-from atomstream.fields.text.anchors import anchor_rows, anchored_settings
-from atomstream.fields.text.figures import TOGETHER
-from atomstream.fields.text.merging import TopicMerging
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice
+from atomstream.fields.text.anchors import anchor_rows, anchored_settings
+from atomstream.fields.text.figures import TOGETHER
+from atomstream.fields.text.merging import TopicMerging
+from atomstream.fields.text.parameters import TOPICS
+from atomstream.fields.text.topic_shares import npmi
+from atomstream.fields.text.vocabulary import Documents, Vocabulary, blocks_of, check_documents
 
 PASSES = 10  # before the rounds over all documents
 N_WORDS = 10  # of a topic, whose coherence is looked at

@@ -1,6 +1,6 @@
 """The parameters of topic models: what each is for, and what it may be."""
 
-from atomstream.base.parameters import ARRAYS, FLAG, NONE, instance, number, one_of, parameter, whole
+from atomstream.base.parameters import ARRAYS, FLAG, NONE, instance, one_of, parameter, whole
 from atomstream.estimators._parameters import AMOUNT, table
 
 TOPICS = table(

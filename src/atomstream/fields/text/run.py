@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted, of_sum_one
 from atomstream.base.parameters import one_of
-from atomstream.fields.text.topic_shares import UNITS, TopicsOverTime, fitting, npmi, typical
-from atomstream.fields.text.model import TopicModel, settles
 from atomstream.exceptions import InputError
-from atomstream.io import existing, naming_source, whole_text, write_table
 from atomstream.fields.text.documents import DocumentFile, DocumentOptions, dates_of, open_documents
-from atomstream.io.input_options import AUTO, ORDERS, RAISE, SKIP, TableOptions
 from atomstream.fields.text.look import BEST, OVER_TIME
+from atomstream.fields.text.model import TopicModel, settles
+from atomstream.fields.text.topic_shares import UNITS, TopicsOverTime, fitting, npmi, typical
+from atomstream.io import existing, naming_source, whole_text, write_table
+from atomstream.io.input_options import AUTO, ORDERS, RAISE, SKIP, TableOptions
 from atomstream.runs.reading import text_reading
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.runs.task import AfterBatch, Pace, Task, callbacks_set, pace_set

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import check_count
-from atomstream.fields.text.vocabulary import composed, followed
 from atomstream.fields.networks.network import Network
+from atomstream.fields.text.vocabulary import composed, followed
 
 STOPS = frozenset(".?!;:")
 PIECE = 2**20  # tokens that are counted at a time

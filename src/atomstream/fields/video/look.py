@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import checked_array, counted
-from atomstream.domains.series.change_points import ChangePoints
+from atomstream.fields.series.change_points import ChangePoints
 from atomstream.fields.video.frames import Video, as_frames, open_video
 from atomstream.io import Labels, naming_source
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, canvas, drawings, report

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base.saved_fields import array, count, each, one_of
 from atomstream.coders import Auto
-from atomstream.domains.series.change_points import ChangePoints, change_points
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._learner_inside import LEARNER, drawn_seed
 from atomstream.estimators._validation import check_size
+from atomstream.fields.series.change_points import ChangePoints, change_points
 from atomstream.fields.video.coding import VideoCoding, in_batches
 from atomstream.fields.video.frames import as_array, as_frames, n_frames_of, opened, pixel_courses
 from atomstream.fields.video.parameters import VIDEO

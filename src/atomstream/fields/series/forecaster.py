@@ -13,7 +13,7 @@ try:
 except ImportError:
     BaseForecaster = None
 
-from atomstream.estimators.series import SeriesDictionary
+from atomstream.fields.series.model import SeriesDictionary
 
 
 class SktimeForecaster(BaseForecaster or object):  # type: ignore[misc]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from atomstream.base.parameters import number, one_of, whole
-from atomstream.domains.series.head import HEADS
-from atomstream.estimators.series import SeriesDictionary
+from atomstream.fields.series.head import HEADS
+from atomstream.fields.series.model import SeriesDictionary
 from atomstream.runs.reading import series_reading
 from atomstream.runs.settings import Settings, checkpoints, option, sets
 from atomstream.schedules import Constant

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import SeriesDictionary, load, save
-from atomstream.domains.series.head import HEADS, Head
+from atomstream.fields.series.head import HEADS, Head
 
 SMALL = {"n_components": 4, "window": 6, "random_state": 0}
 
@@ -79,9 +79,9 @@ def test_law_4_save_load_go_on_is_never_stopped(n, tmp_path):
 
 @pytest.mark.filterwarnings("ignore:The honest one-step errors")
 def test_law_3_a_call_that_fails_half_way_leaves_the_head_as_it_was(monkeypatch):
-    from atomstream.estimators import _series_head
+    from atomstream.fields.series import head_learning
 
-    Y, model, learned = waves(), new().fit(waves()[:80]), _series_head.learned
+    Y, model, learned = waves(), new().fit(waves()[:80]), head_learning.learned
     before, calls = model.predict(12), []
 
     def failing(*arguments):
@@ -90,7 +90,7 @@ def test_law_3_a_call_that_fails_half_way_leaves_the_head_as_it_was(monkeypatch)
             raise RuntimeError("half way")
         learned(*arguments)
 
-    monkeypatch.setattr(_series_head, "learned", failing)
+    monkeypatch.setattr(head_learning, "learned", failing)
     with pytest.raises(RuntimeError, match="half way"):
         model.partial_fit(Y[80:])
     monkeypatch.undo()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.domains.series.change_points import (
+from atomstream.fields.series.change_points import (
     MIN_SPREAD,
     change_points,
     normal_scores,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream.domains.series.levels import LastKnown, Levels
+from atomstream.fields.series.levels import LastKnown, Levels
 
 NAN = np.nan
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atomstream.domains.series.levels import REACH, better_lag, compared, no_errors
+from atomstream.fields.series.levels import REACH, better_lag, compared, no_errors
 
 
 def tallied(rows, predicted, n_lags):

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from atomstream.base import RandomSource, check_count, track
-from atomstream.domains.series.head import Head, HeadPlan
-from atomstream.domains.series.head_state import HeadState
-from atomstream.domains.series.levels import Levels, rms
 from atomstream.estimators._learner_inside import drawn_seed
-from atomstream.estimators._series_head import head_of, to_units, to_values
-from atomstream.estimators.series import SeriesDictionary
 from atomstream.exceptions import DataWarning
+from atomstream.fields.series.head import Head, HeadPlan
+from atomstream.fields.series.head_learning import head_of, to_units, to_values
+from atomstream.fields.series.head_state import HeadState
+from atomstream.fields.series.levels import Levels, rms
+from atomstream.fields.series.model import SeriesDictionary
 
 CANDIDATES = ("mix", "ridge", "smoothing", "persistence", "seasonal", "mean")  # heads
 MAX_ORIGINS = 100  # origins by default

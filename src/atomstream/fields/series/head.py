@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.parameters import Part, number, whole
-from atomstream.domains.series.head_state import HeadState
-from atomstream.domains.series.lag_regression import LagRegression, Regressors
-from atomstream.domains.series.levels import Levels, half_widths
-from atomstream.domains.series.smoothing import ExponentialSmoothing
+from atomstream.fields.series.head_state import HeadState
+from atomstream.fields.series.lag_regression import LagRegression, Regressors
+from atomstream.fields.series.levels import Levels, half_widths
+from atomstream.fields.series.smoothing import ExponentialSmoothing
 
 MEMBERS = ("persistence", "seasonal", "smoothing", "ridge", "codes")
 MAX_REGRESSORS = 200  # of a regression on the lags of all series together

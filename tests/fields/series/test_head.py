@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from atomstream.domains.series.head import HEADS, MEMBERS, Head
-from atomstream.domains.series.lag_regression import LagRegression, Regressors
-from atomstream.domains.series.smoothing import ExponentialSmoothing
+from atomstream.fields.series.head import HEADS, MEMBERS, Head
+from atomstream.fields.series.lag_regression import LagRegression, Regressors
+from atomstream.fields.series.smoothing import ExponentialSmoothing
 
 NONE = np.zeros((24, 0))
 

@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import track
-from atomstream.domains.series.frames import Form, Table, in_series, nonnegative_table
-from atomstream.domains.series.head import Head
-from atomstream.domains.series.head_state import HeadState
-from atomstream.domains.series.levels import LastKnown, Levels
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LearnerInside
 from atomstream.estimators._validation import check_size, observe
 from atomstream.estimators.encoding import encode_exactly
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.estimators.registry import ScheduleChoice
+from atomstream.fields.series.frames import Form, Table, in_series, nonnegative_table
+from atomstream.fields.series.head import Head
+from atomstream.fields.series.head_state import HeadState
+from atomstream.fields.series.levels import LastKnown, Levels
 from atomstream.loop import Algorithm
 from atomstream.schedules import Constant
 from atomstream.streams.cuts import windows

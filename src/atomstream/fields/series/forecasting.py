@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, check_count, counted
-from atomstream.domains.series.frames import Table
-from atomstream.domains.series.levels import better_lag, half_widths, min_errors
-from atomstream.estimators import _series_head
 from atomstream.estimators._columns import in_noted_order, note_names
-from atomstream.estimators._series_reconstruction import SeriesReconstruction
 from atomstream.exceptions import DataWarning
+from atomstream.fields.series import head_learning
+from atomstream.fields.series.frames import Table
+from atomstream.fields.series.levels import better_lag, half_widths, min_errors
+from atomstream.fields.series.reconstruction import SeriesReconstruction
 from atomstream.io.time_index import Times
 from atomstream.loop import Algorithm
 
@@ -124,7 +124,7 @@ class SeriesForecast(SeriesReconstruction):
         steps = np.arange(1, horizon + 1)[:, None] + np.where(silent, self._known.ages, 0)
         reach = np.sqrt(steps) * width
         if self.head is not None:
-            bands = _series_head.half_bands(self, horizon, coverage)
+            bands = head_learning.half_bands(self, horizon, coverage)
             reach = np.where(silent, reach, bands)
         low = np.maximum(middle - reach, self._floor)
         return Interval(self._ahead(low), self._ahead(middle + reach))
@@ -132,7 +132,7 @@ class SeriesForecast(SeriesReconstruction):
     def _widths(self, silent: NDArray, coverage: float) -> NDArray:
         """Return half the width of each band one step ahead; NaN for unknown series."""
         if self.head is not None:
-            width = _series_head.half_bands(self, 1, coverage)[0]
+            width = head_learning.half_bands(self, 1, coverage)[0]
         else:
             steps = self._predicted(honest=True)
             width = half_widths(steps - self._rows[len(self._rows) - len(steps) :], coverage)
@@ -205,13 +205,13 @@ class SeriesForecast(SeriesReconstruction):
             )
         if self.head is None:
             return self._extrapolated(horizon, self._algorithm(self.forecast_alpha))
-        return self._or_last(_series_head.forecast(self, horizon, known))
+        return self._or_last(head_learning.forecast(self, horizon, known))
 
     def _next_row(self, algorithm: Algorithm, ahead: NDArray) -> NDArray:
         """Return the prediction of the next row, by the head if there is one."""
         if self.head is None:
             return self._extrapolated(1, algorithm)
-        return self._or_last(_series_head.foretold(self, ahead)[:1])
+        return self._or_last(head_learning.foretold(self, ahead)[:1])
 
     def _or_last(self, made: NDArray) -> NDArray:
         """Return forecasts, or the last value of series that are silent or have hardly begun."""
@@ -221,7 +221,7 @@ class SeriesForecast(SeriesReconstruction):
         """Count a row as seen, and let the head learn from it."""
         self.__dict__.update(seen)
         if self.head is not None:
-            _series_head.learned(self, self._rows[-1], ahead)
+            head_learning.learned(self, self._rows[-1], ahead)
 
     def _known_ahead(self, exogenous: object, n: int, *, first: bool = True) -> NDArray:
         """Return the columns known ahead, (at least n, n_known)."""
@@ -328,5 +328,5 @@ class SeriesForecast(SeriesReconstruction):
         super()._check_shape()
         if (self.head is None) != (self._head is None):
             raise ValueError("head was set or taken away after learning; call fit to start anew.")
-        if self._head is not None and not _series_head.fits(self):
+        if self._head is not None and not head_learning.fits(self):
             raise ValueError("head or season is another than the one that learned; call fit.")

@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 
 from atomstream.base import Samples, check_count, counted
 from atomstream.base.saved_fields import array, count, field_names, part, texts
-from atomstream.domains.series.frames import Form, Table, in_series, labels_on, n_shared
-from atomstream.domains.series.head_state import HeadState
-from atomstream.domains.series.levels import LastKnown, Levels, compared, no_errors
-from atomstream.estimators import _parameters, _series_head
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import view
 from atomstream.estimators._learner_inside import drawn_seed
-from atomstream.estimators._series_forecast import SeriesForecast
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.fields.series import head_learning
+from atomstream.fields.series.forecasting import SeriesForecast
+from atomstream.fields.series.frames import Form, Table, in_series, labels_on, n_shared
+from atomstream.fields.series.head_state import HeadState
+from atomstream.fields.series.levels import LastKnown, Levels, compared, no_errors
+from atomstream.fields.series.parameters import SERIES
 from atomstream.io.time_index import Times
 from atomstream.streams.cuts import windows
 
@@ -138,7 +139,7 @@ class SeriesDictionary(SeriesForecast):
     """
 
     ACCEPTS = ("allow_nan", "two_d_array")
-    PARAMETERS: ClassVar = _parameters.SERIES
+    PARAMETERS: ClassVar = SERIES
     OVERLAPS: ClassVar = (
         "the windows of one series overlap",
         "give the windows (atomstream.streams.windows) to an OnlineNMF, with block_size= ten times "
@@ -287,7 +288,7 @@ class SeriesDictionary(SeriesForecast):
             self._n_rows, self._rows = 0, values[:0]
             self._waited(ahead[:0], 0)
         if self.head is not None:
-            self._head = _series_head.to_learn(self, values[: self._n_init])
+            self._head = head_learning.to_learn(self, values[: self._n_init])
         self._check_shape()
         penalties = {"alpha": self.alpha, "ridge": self.ridge}
         self._teach(self._moments(values, ahead), len(values), schedule=self.schedule, **penalties)
@@ -341,7 +342,7 @@ class SeriesDictionary(SeriesForecast):
         """Refuse settings out of range."""
         super().check()
         if self.head is not None:
-            _series_head.check_head(self)
+            head_learning.check_head(self)
         for name in ("memory", "n_init"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name), self.window)
@@ -364,6 +365,6 @@ class SeriesDictionary(SeriesForecast):
         if "learner_" in vars(self) and self.__sklearn_is_fitted__():
             good &= self.components_.shape == (self.n_components, self.window, d)
         good &= (self.head is None) == (self._head is None) or "learner_" not in vars(self)
-        good &= self._head is None or _series_head.fits(self)
+        good &= self._head is None or head_learning.fits(self)
         if not good:
             raise ValueError("rows, predictions or atoms that do not fit together")

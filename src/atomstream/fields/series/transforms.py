@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Samples, check_count
-from atomstream.domains.series.frames import Table, in_series, labels_on
+from atomstream.fields.series.frames import Table, in_series, labels_on
 
 
 class _SeriesTransformer(TransformerMixin, BaseEstimator, ABC):

@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, counted
-from atomstream.domains.series import Log1p, MovingAverage, NonnegativeScaler
-from atomstream.domains.series.levels import rms
-from atomstream.estimators.forecast_choice import (
+from atomstream.exceptions import DataWarning, InputError
+from atomstream.fields.series import Log1p, MovingAverage, NonnegativeScaler
+from atomstream.fields.series.choice import (
     Baselines,
     baselines,
     first_origin,
     prepared,
     rolled,
 )
-from atomstream.estimators.series import SeriesDictionary
-from atomstream.exceptions import DataWarning, InputError
+from atomstream.fields.series.levels import rms
+from atomstream.fields.series.model import SeriesDictionary
+from atomstream.fields.series.settings import ForecastSettings, ImputeSettings
 from atomstream.io import read_series
 from atomstream.io.time_index import Times
 from atomstream.looks.samples import samples_of_windows
 from atomstream.runs.task import Pace, Task, pace_set
-from atomstream.runs.tasks._series_settings import ForecastSettings, ImputeSettings
 
 TABLE = "TABLE holds comma-separated lines, one row per time; empty fields are missing entries."
 ABOVE_LOG = "--log needs values above -1", "leave it out"

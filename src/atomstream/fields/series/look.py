@@ -388,3 +388,7 @@ def _legend(
         texts = [plain(str(name)) for name in names]
         style: dict[str, Any] = {"frameon": False, "fontsize": 8, "loc": "outside lower center"}
         figure.legend(lines, texts, ncols=min(6, len(texts)), **style)
+
+
+canvas.say_reads((series_atoms, series_atoms_data), "atoms_", "a SeriesDictionary")
+canvas.say_reads((series_change, series_change_data), "initial_atoms_", "a SeriesDictionary")

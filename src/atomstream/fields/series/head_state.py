@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.saved_fields import array, count, each, part
-from atomstream.domains.series.lag_regression import LagCoefficients
-from atomstream.domains.series.levels import Levels
-from atomstream.domains.series.smoothing import Smoothed
+from atomstream.fields.series.lag_regression import LagCoefficients
+from atomstream.fields.series.levels import Levels
+from atomstream.fields.series.smoothing import Smoothed
 
 
 class HeadState:

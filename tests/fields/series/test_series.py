@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 import atomstream
 from atomstream import OnlineNMF, SeriesDictionary, series, sparse_encode, streams
-from atomstream.domains.series.frames import Table
-from atomstream.domains.series.levels import half_widths, min_errors
 from atomstream.exceptions import CorruptModelError, DataWarning
+from atomstream.fields.series.frames import Table
+from atomstream.fields.series.levels import half_widths, min_errors
 from atomstream.io.time_index import Times
 from atomstream.schedules import Constant
 from atomstream.watch.callbacks import History
@@ -391,7 +391,7 @@ def test_values_behind_a_missing_entry_do_not_matter_and_long_tables_come_in_blo
     Y = holes(waves())
     model = new().fit(Y)
     whole = model.impute(Y)
-    monkeypatch.setattr("atomstream.estimators._series_reconstruction.WINDOWS_AT_ONCE", 7)
+    monkeypatch.setattr("atomstream.fields.series.reconstruction.WINDOWS_AT_ONCE", 7)
     assert_allclose(model.impute(Y), whole, atol=1e-12)
 
 
@@ -789,7 +789,7 @@ def test_tables_keep_what_they_are():
 
 
 def test_without_sktime_the_forecaster_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("atomstream.estimators.forecaster.BaseForecaster", None)
+    monkeypatch.setattr("atomstream.fields.series.forecaster.BaseForecaster", None)
     with pytest.raises(ImportError, match=r"pip install 'atomstream\[series\]'"):
         atomstream.SktimeForecaster()
 

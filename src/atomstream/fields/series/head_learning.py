@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.domains.series.head import HEADS, Head, HeadPlan
-from atomstream.domains.series.head_state import HeadState
-from atomstream.domains.series.levels import Levels, half_widths
 from atomstream.estimators._validation import observe
 from atomstream.estimators.encoding import encode_exactly
 from atomstream.estimators.registry import resolve
+from atomstream.fields.series.head import HEADS, Head, HeadPlan
+from atomstream.fields.series.head_state import HeadState
+from atomstream.fields.series.levels import Levels, half_widths
 
 # The offset of `Levels` lies about three scales below the mean; coefficients of 0 shall stand for a
 # series near its mean.
