@@ -31,7 +31,7 @@ from sklearn.feature_extraction.image import extract_patches_2d, reconstruct_fro
 from sklearn.neighbors import NearestNeighbors
 
 from atomstream import ColorRestorer, images
-from atomstream.estimators.color import Restored
+from atomstream.fields.images.color import Restored
 
 SIZE, N_ATOMS, N_PATCHES, SEEDS = 10, 5, 20 * 1000, (0, 1, 2)
 CLASSIFIERS = ("perceptron", "convolutional")

@@ -15,7 +15,7 @@ FIELDS = declarations(outside=False)
 TOOLS = {"io", "files", "watch", "cluster", "looks", "runs", "cli", "testing", "callbacks"}
 TOOLS |= {"changes", "diagnostics", "drift", "history"}
 # Fields whose files still lie among those of core and tools.
-TO_MOVE = {"images", "labels"}
+TO_MOVE = {"labels"}
 MOVED = sorted(FIELDS.keys() - TO_MOVE)
 
 

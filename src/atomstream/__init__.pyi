@@ -23,13 +23,10 @@ from .cluster.jobs import transform_shards as transform_shards
 from .cluster.learning import Checkpoint as Checkpoint
 from .coders import tolerances as tolerances
 from .dictionaries.matching import align as align
-from .domains import images as images
 from .estimators._validation import NotConvergedWarning as NotConvergedWarning
 from .estimators.batch_nmf import BatchNMF as BatchNMF
-from .estimators.color import ColorRestorer as ColorRestorer
 from .estimators.dictionary_learning import OnlineDictionaryLearning as OnlineDictionaryLearning
 from .estimators.encoding import sparse_encode as sparse_encode
-from .estimators.image import ImageDictionary as ImageDictionary
 from .estimators.nmf import OnlineNMF as OnlineNMF
 from .estimators.supervised import SupervisedDictionary as SupervisedDictionary
 from .exceptions import AtomstreamWarning as AtomstreamWarning
@@ -48,6 +45,7 @@ from .exceptions import NotAModelError as NotAModelError
 from .exceptions import RemovalWarning as RemovalWarning
 from .exceptions import ScheduleWarning as ScheduleWarning
 from .fields import cells as cells
+from .fields import images as images
 from .fields import networks as networks
 from .fields import series as series
 from .fields import signatures as signatures
@@ -58,6 +56,8 @@ from .fields import walks as walks
 from .fields.consensus.model import ConsensusNMF as ConsensusNMF
 from .fields.consensus.rank import choose_rank as choose_rank
 from .fields.convex.model import OnlineConvexMF as OnlineConvexMF
+from .fields.images.color import ColorRestorer as ColorRestorer
+from .fields.images.model import ImageDictionary as ImageDictionary
 from .fields.networks.model import NetworkDictionary as NetworkDictionary
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
 from .fields.series.choice import choose_forecaster as choose_forecaster

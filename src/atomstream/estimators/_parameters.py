@@ -137,13 +137,3 @@ SUPERVISED = table(
         *(one_of("balanced"), instance(dict), NONE),
     ),
 )
-IMAGE = table(
-    alpha="Strength of the l1 penalty on the codes, for images in [0, 1].",
-    batch_size="Patches per step.",
-    stride=parameter("Pixels from patch to patch.", COUNT),
-    nonnegative=parameter("Learn nonnegative codes and atoms, without centring.", FLAG),
-)
-COLOR = table(
-    classifier=parameter("What tells materials apart.", one_of("perceptron", "convolutional")),
-    keep_luma=parameter("Whether the grey image is the luma of the result.", FLAG),
-)

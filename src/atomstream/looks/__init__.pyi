@@ -4,6 +4,7 @@ import typing
 
 import atomstream.fields.consensus.look
 import atomstream.fields.convex.look
+import atomstream.fields.images.look
 import atomstream.fields.networks.look
 import atomstream.fields.series.look
 import atomstream.fields.signatures.look
@@ -16,8 +17,6 @@ import atomstream.fields.walks.look
 from . import live as live
 from . import plots as plots
 from . import report as report
-from .image import ColorLook as ColorLook
-from .image import ImageLook as ImageLook
 from .look import FileCoder as FileCoder
 from .look import Look as Look
 from .look import look_of as look_of
@@ -31,6 +30,8 @@ from .rows import RowsLook as RowsLook
 
 ConsensusLook: typing.TypeAlias = atomstream.fields.consensus.look.ConsensusLook
 ConvexLook: typing.TypeAlias = atomstream.fields.convex.look.ConvexLook
+ColorLook: typing.TypeAlias = atomstream.fields.images.look.ColorLook
+ImageLook: typing.TypeAlias = atomstream.fields.images.look.ImageLook
 NetworkLook: typing.TypeAlias = atomstream.fields.networks.look.NetworkLook
 SeriesLook: typing.TypeAlias = atomstream.fields.series.look.SeriesLook
 SignaturesLook: typing.TypeAlias = atomstream.fields.signatures.look.SignaturesLook

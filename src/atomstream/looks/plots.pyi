@@ -2,6 +2,7 @@
 
 import atomstream.fields.consensus.look
 import atomstream.fields.convex.look
+import atomstream.fields.images.look
 import atomstream.fields.networks.look
 import atomstream.fields.series.look
 import atomstream.fields.signatures.look
@@ -22,14 +23,6 @@ from .drawings import objective as objective
 from .drawings import objective_data as objective_data
 from .drawings import triples as triples
 from .drawings import triples_data as triples_data
-from .image import comparison as comparison
-from .image import comparison_data as comparison_data
-from .image import material_map as material_map
-from .image import material_map_data as material_map_data
-from .image import reconstruction as reconstruction
-from .image import reconstruction_data as reconstruction_data
-from .image import spins as spins
-from .image import spins_data as spins_data
 
 clustergram = atomstream.fields.consensus.look.clustergram
 clustergram_data = atomstream.fields.consensus.look.clustergram_data
@@ -40,6 +33,14 @@ rank_tree = atomstream.fields.consensus.look.rank_tree
 rank_tree_data = atomstream.fields.consensus.look.rank_tree_data
 parts = atomstream.fields.convex.look.parts
 parts_data = atomstream.fields.convex.look.parts_data
+comparison = atomstream.fields.images.look.comparison
+comparison_data = atomstream.fields.images.look.comparison_data
+material_map = atomstream.fields.images.look.material_map
+material_map_data = atomstream.fields.images.look.material_map_data
+reconstruction = atomstream.fields.images.look.reconstruction
+reconstruction_data = atomstream.fields.images.look.reconstruction_data
+spins = atomstream.fields.images.look.spins
+spins_data = atomstream.fields.images.look.spins_data
 adjacency = atomstream.fields.networks.look.adjacency
 adjacency_data = atomstream.fields.networks.look.adjacency_data
 network_atoms = atomstream.fields.networks.look.network_atoms

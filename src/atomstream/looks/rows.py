@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import as_known, checked_array, counted, plural, renumbered
-from atomstream.domains import images
 from atomstream.exceptions import DataWarning, InputError
 from atomstream.io import (
     STANDARD_INPUT,
@@ -31,9 +30,10 @@ from atomstream.io.outputs import Labels
 from atomstream.io.source import divide_alike
 from atomstream.looks import Encoded, FileCoder, Look, Record, Table, drawings, report
 from atomstream.looks.cards import Picture, bars
-from atomstream.looks.image import place_of_image, write_rebuilt
+from atomstream.looks.rebuilt import place_of_image, write_rebuilt
 from atomstream.looks.samples import Users
 from atomstream.loop import scaling_of
+from atomstream.streams.overlaps import reconstruct
 from atomstream.watch import figures_on
 
 ROWS = 4096  # coded at a time
@@ -75,7 +75,7 @@ class RowsCoder(FileCoder):
                 f"--stride is {stride}, needed is at most the size of a patch, {shape[0]}."
             )
         center = "patch" if settings.center else None
-        rebuilt = images.reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
+        rebuilt = reconstruct(record.model, pixels, shape[0], stride=stride, center=center)
         return write_rebuilt(out, pixels, rebuilt, form)
 
     def patch_shape(self, record: Record) -> tuple[int, ...]:

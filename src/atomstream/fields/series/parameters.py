@@ -2,6 +2,7 @@
 
 from atomstream.base.parameters import FLAG, NONE, number, parameter, part, whole
 from atomstream.estimators._parameters import AMOUNT, COUNT, table
+from atomstream.fields.series.head import HEADS
 
 SERIES = table(
     window=parameter("Times in an atom.", whole(2)),

@@ -7,7 +7,7 @@ from sklearn.neural_network import MLPClassifier
 
 import atomstream
 from atomstream import ColorRestorer
-from atomstream.domains.images.classifiers import PatchClassifier, features
+from atomstream.fields.images.classifiers import PatchClassifier, features
 from atomstream.io.images import LUMA
 
 RNG = np.random.default_rng

@@ -8,20 +8,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import ArrayLike, threads, track
-from atomstream.domains.images.pixels import (
-    as_image,
-    check_white,
-    fill,
-    noise_level,
-    of_type,
-    white,
-    with_holes,
-)
-from atomstream.domains.images.reconstruction import add_means, complete_image, denoise_image, whole
-from atomstream.estimators import _parameters
 from atomstream.estimators._calls import blame
-from atomstream.estimators._patch_learning import PatchLearning
+from atomstream.fields.images.learning import PatchLearning
+from atomstream.fields.images.parameters import IMAGE
+from atomstream.fields.images.pixels import fill, noise_level, with_holes
+from atomstream.fields.images.reconstruction import add_means, complete_image, denoise_image
+from atomstream.io.pixels import as_image, check_white, of_type, white
 from atomstream.streams.cuts import patch_view, patches
+from atomstream.streams.overlaps import whole
 
 # Found by measuring (docs/how-to/pictures.md); white is 1.
 NOISE_ALPHA = (2.0, 3.0)  # alpha over the noise, in patches without noise and of half noise
@@ -102,7 +96,7 @@ class ImageDictionary(PatchLearning):
     """
 
     ACCEPTS = ("three_d_array", "string")
-    PARAMETERS: ClassVar = _parameters.IMAGE
+    PARAMETERS: ClassVar = IMAGE
     OVERLAPS: ClassVar = (
         "the patches of one image overlap",
         "give its patches in their order (skimage.util.view_as_windows) to an OnlineNMF, with "

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from atomstream.cli.looking import print_facts
 from atomstream.cli.options import PATH, as_json, count_option, path_option
 from atomstream.cli.running import checked_aloud
-from atomstream.domains import images
-from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
+from atomstream.fields import images
+from atomstream.fields.images.model import ImageDictionary
 from atomstream.io import check_out, image_format, is_color, kept_format, load_image, write_image
 from atomstream.io.outputs import PixelFormat
 from atomstream.io.source import naming_source

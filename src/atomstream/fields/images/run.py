@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from atomstream.base.parameters import whole
-from atomstream.estimators.image import ImageDictionary
 from atomstream.exceptions import InputError
+from atomstream.fields.images.model import ImageDictionary
 from atomstream.io import Block, InputOptions, Pictures, expanded, open_inputs
 from atomstream.looks.samples import Sample, Samples
 from atomstream.runs import Pace, Settings, Task, Work, callbacks_set, checkpoints, option, sets

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import ColorRestorer
-from atomstream.domains.images.classifiers import ConvolutionalClassifier
+from atomstream.fields.images.classifiers import ConvolutionalClassifier
 from atomstream.io.images import LUMA
 
 

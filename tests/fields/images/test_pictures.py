@@ -16,8 +16,8 @@ from atomstream import (
     streams,
 )
 from atomstream.coders.pursuit import pursue
-from atomstream.domains.images.reconstruction import strips
 from atomstream.exceptions import InputError
+from atomstream.fields.images.reconstruction import strips
 
 RNG = np.random.default_rng
 

@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Choice, RandomSource
-from atomstream.domains.images.classifiers import ConvolutionalClassifier, PatchClassifier
-from atomstream.domains.images.patch_sampling import drawn_patches
-from atomstream.domains.images.pixels import as_image, of_type, white
-from atomstream.domains.images.reconstruction import strips
-from atomstream.estimators import _parameters
 from atomstream.estimators._calls import Transaction, blame
 from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.encoding import sparse_encode
-from atomstream.estimators.image import ImageDictionary
+from atomstream.fields.images.classifiers import ConvolutionalClassifier, PatchClassifier
+from atomstream.fields.images.model import ImageDictionary
+from atomstream.fields.images.parameters import COLOR
+from atomstream.fields.images.patch_sampling import drawn_patches
 from atomstream.io.images import LUMA
+from atomstream.io.pixels import as_image, of_type, white
 from atomstream.streams.cuts import patch_view
+from atomstream.streams.overlaps import strips
 
 CLASSIFIERS: dict[str, type[PatchClassifier | ConvolutionalClassifier]] = {
     "perceptron": PatchClassifier,
@@ -111,7 +111,7 @@ class ColorRestorer(Estimator):
     """
 
     ACCEPTS = ("dict",)
-    PARAMETERS: ClassVar = _parameters.COLOR
+    PARAMETERS: ClassVar = COLOR
     SIGNED: ClassVar[str] = "clip what is below 0"
     LEARNED = ("dictionaries_", "classifier_")
 

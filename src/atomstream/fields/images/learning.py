@@ -12,14 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import check_count, checked_array
 from atomstream.base.saved_fields import count, each, part
-from atomstream.domains.images.patch_sampling import drawn_patches
-from atomstream.domains.images.reconstruction import check_stride, split_means
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._learner_inside import LEARNER, LearnerInside, drawn_seed
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.dictionary_learning import OnlineDictionaryLearning
 from atomstream.estimators.nmf import OnlineNMF
+from atomstream.fields.images.patch_sampling import drawn_patches
+from atomstream.fields.images.reconstruction import split_means
+from atomstream.streams.overlaps import check_stride
 
 
 @estimator

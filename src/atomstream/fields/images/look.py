@@ -8,18 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, checked_array, complete_array, counted, library
-from atomstream.domains import images
 from atomstream.io import (
-    check_out,
-    existing,
-    image_format,
     kept_format,
     load_image,
     naming_source,
-    write_image,
 )
-from atomstream.io.outputs import PixelFormat
 from atomstream.looks import FileCoder, Look, Record, Table, canvas, drawings, report
+from atomstream.looks.rebuilt import place_of_image, write_rebuilt
 
 
 class ImageCoder(FileCoder):
@@ -74,26 +69,6 @@ class ImageLook(Look):
         )
 
 
-def place_of_image(record: Record, source: Path, out: Path | None) -> Path:
-    """Return where a rebuilt image goes: by default among the figures of the run."""
-    existing(source)
-    if out is None:
-        out = record.folder / "figures" / f"{source.stem}-reconstructed.png"
-        out.parent.mkdir(parents=True, exist_ok=True)
-    check_out(out, source)
-    image_format(out)
-    return out
-
-
-def write_rebuilt(
-    out: Path, pixels: NDArray, rebuilt: NDArray, form: PixelFormat
-) -> dict[str, Any]:
-    """Write a rebuilt image, and return where and how close it is."""
-    rebuilt = np.clip(rebuilt, 0, 1)
-    write_image(out, rebuilt, form)
-    return {"out": str(out), "psnr": round(images.psnr(pixels, rebuilt), 3)}
-
-
 def comparison_data(
     pictures: Mapping[str, Any], original: ArrayLike | None = None
 ) -> list[tuple[str, NDArray]]:
@@ -111,7 +86,7 @@ def comparison_data(
     list of (str, ndarray)
         The original comes first. Values are in [0, 1].
     """
-    from atomstream.domains.images.pixels import as_image, psnr, white
+    from atomstream.io.pixels import as_image, psnr, white
 
     drawn = [] if original is None else [("original", as_image(original))]
     for name, picture in pictures.items():

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.domains.images.pixels import as_image, white
 from atomstream.io import Feed, InputOptions, Pictures, Position, images_in
+from atomstream.io.pixels import as_image, white
 from atomstream.streams.cuts import patch_view, patches
 
 

@@ -1,0 +1,15 @@
+"""The parameters of the models of images: what each is for, and what it may be."""
+
+from atomstream.base.parameters import FLAG, one_of, parameter
+from atomstream.estimators._parameters import COUNT, table
+
+IMAGE = table(
+    alpha="Strength of the l1 penalty on the codes, for images in [0, 1].",
+    batch_size="Patches per step.",
+    stride=parameter("Pixels from patch to patch.", COUNT),
+    nonnegative=parameter("Learn nonnegative codes and atoms, without centring.", FLAG),
+)
+COLOR = table(
+    classifier=parameter("What tells materials apart.", one_of("perceptron", "convolutional")),
+    keep_luma=parameter("Whether the grey image is the luma of the result.", FLAG),
+)
