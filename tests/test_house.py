@@ -14,9 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FIELDS = declarations(outside=False)
 TOOLS = {"io", "files", "watch", "cluster", "looks", "runs", "cli", "testing", "callbacks"}
 TOOLS |= {"changes", "diagnostics", "drift", "history"}
-# Fields whose files still lie among those of core and tools.
-TO_MOVE = {"labels"}
-MOVED = sorted(FIELDS.keys() - TO_MOVE)
+MOVED = sorted(FIELDS)
 
 
 def field_of(module):

@@ -28,7 +28,6 @@ from .estimators.batch_nmf import BatchNMF as BatchNMF
 from .estimators.dictionary_learning import OnlineDictionaryLearning as OnlineDictionaryLearning
 from .estimators.encoding import sparse_encode as sparse_encode
 from .estimators.nmf import OnlineNMF as OnlineNMF
-from .estimators.supervised import SupervisedDictionary as SupervisedDictionary
 from .exceptions import AtomstreamWarning as AtomstreamWarning
 from .exceptions import BadShardError as BadShardError
 from .exceptions import ChangedShardError as ChangedShardError
@@ -58,6 +57,7 @@ from .fields.consensus.rank import choose_rank as choose_rank
 from .fields.convex.model import OnlineConvexMF as OnlineConvexMF
 from .fields.images.color import ColorRestorer as ColorRestorer
 from .fields.images.model import ImageDictionary as ImageDictionary
+from .fields.labels.model import SupervisedDictionary as SupervisedDictionary
 from .fields.networks.model import NetworkDictionary as NetworkDictionary
 from .fields.networks.symmetric import symmetric_nmf as symmetric_nmf
 from .fields.series.choice import choose_forecaster as choose_forecaster

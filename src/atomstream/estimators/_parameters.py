@@ -33,7 +33,6 @@ from atomstream.loop import SCALES, Scaling
 Table: TypeAlias = dict[str, Parameter]
 
 COUNT, AMOUNT, LIST, TUPLE, TEXT = whole(), number(), instance(list), instance(tuple), instance(str)
-LABELS = ("classes", "numbers", "counts")  # kinds of what is predicted
 STARTS = ("auto", "samples", "spread", "svd", "random")
 SET = part("prox", SETS)
 AUTO_SET = part("prox", {*SETS, "auto"})
@@ -123,17 +122,4 @@ BATCHES = table(
     n_shared=parameter("Number of atoms that all data sets share.", COUNT),
     n_own=parameter("Number of atoms of each data set alone.", whole(0)),
     data_sets=parameter("Names of all data sets, if known.", ARRAYS, NONE),
-)
-SUPERVISED = table(
-    codes=(one_of("free", "nonnegative"),),
-    labels=parameter("What is predicted: classes, numbers or counts.", one_of(*LABELS)),
-    weight=parameter(
-        "How much labels count, in units of half the mean squared length of a row.", AMOUNT
-    ),
-    shrinkage=parameter("Strength of the squared penalty on the head.", AMOUNT),
-    classes=parameter("All classes, where the first rows do not show them.", ARRAYS, NONE),
-    class_weight=parameter(
-        "What a label of each class counts: balanced, or numbers by class.",
-        *(one_of("balanced"), instance(dict), NONE),
-    ),
 )

@@ -5,6 +5,7 @@ import typing
 import atomstream.fields.consensus.look
 import atomstream.fields.convex.look
 import atomstream.fields.images.look
+import atomstream.fields.labels.look
 import atomstream.fields.networks.look
 import atomstream.fields.series.look
 import atomstream.fields.signatures.look
@@ -25,13 +26,13 @@ from .record import Encoded as Encoded
 from .record import Record as Record
 from .record import Table as Table
 from .report import Section as Section
-from .rows import LabelsLook as LabelsLook
 from .rows import RowsLook as RowsLook
 
 ConsensusLook: typing.TypeAlias = atomstream.fields.consensus.look.ConsensusLook
 ConvexLook: typing.TypeAlias = atomstream.fields.convex.look.ConvexLook
 ColorLook: typing.TypeAlias = atomstream.fields.images.look.ColorLook
 ImageLook: typing.TypeAlias = atomstream.fields.images.look.ImageLook
+LabelsLook: typing.TypeAlias = atomstream.fields.labels.look.LabelsLook
 NetworkLook: typing.TypeAlias = atomstream.fields.networks.look.NetworkLook
 SeriesLook: typing.TypeAlias = atomstream.fields.series.look.SeriesLook
 SignaturesLook: typing.TypeAlias = atomstream.fields.signatures.look.SignaturesLook

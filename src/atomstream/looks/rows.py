@@ -368,20 +368,3 @@ def _in_rounds(record: Record) -> dict[str, Any]:
     pairs = zip(notes["skipped_shards"], notes["skip_reasons"], strict=True)
     skipped = ", ".join(f"{name} ({why.rstrip('.')})" for name, why in pairs)
     return {"rounds": ", ".join(said), **({"shards left out": skipped} if skipped else {})}
-
-
-class LabelsLook(RowsLook):
-    """The look of dictionaries of rows that predict labels."""
-
-    def table(self, record: Record, most: int = 20) -> Table:
-        """Return shares of code and energy, and what each atom speaks for."""
-        model = record.model
-        coefs = model.coef_ if len(model.coef_) > 1 else np.vstack([-model.coef_, model.coef_])
-        names = getattr(model, "classes_", None)
-
-        def speaks(atom: int) -> str:
-            if names is None:
-                return ", ".join(f"{value:+.2g}" for value in model.coef_[:, atom])
-            return f"{names[coefs[:, atom].argmax()]}"
-
-        return report.atoms_table(record, most, "speaks for", speaks)

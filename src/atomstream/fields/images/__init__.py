@@ -1,6 +1,6 @@
 """Images: dictionaries of patches that reconstruct, denoise, fill in and colour.
 
-Lyu, Needell and Balzano, section 5 (images by their patches), and Strohmeier (2023), section 3.4
+Lyu, Needell and Balzano, section 5 (images by their patches), and Strohmeier (2023), section 3.6
 (colours). Read `patch_sampling` (streams of patches), `learning` and `model`, the estimator with
 its `parameters`, `pixels` (noise, and a first guess at holes), `reconstruction` (patches changed
 and averaged where they overlap); `classifiers` and `color` give grey pictures the colours of

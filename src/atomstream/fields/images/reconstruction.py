@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from atomstream.coders.pursuit import pursue
 from atomstream.io.pixels import of_type, white
+from atomstream.streams.cuts import patch_view
 from atomstream.streams.overlaps import whole
 
 # Found by measuring (docs/how-to/pictures.md); white is 1.

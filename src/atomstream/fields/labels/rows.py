@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atomstream.estimators._parameters import SUPERVISED
 from atomstream.exceptions import InputError
+from atomstream.fields.labels.parameters import SUPERVISED
 from atomstream.runs.settings import option
 from atomstream.runs.tasks._rows_settings import RowsSettings
 

@@ -11,14 +11,20 @@ from sklearn.utils import ClassifierTags, RegressorTags, column_or_1d
 from atomstream.base import ArrayLike, Samples
 from atomstream.base.saved_fields import array, texts
 from atomstream.dictionaries import Dictionary
-from atomstream.dictionaries.predicting import Predicting
-from atomstream.estimators import _parameters
 from atomstream.estimators._base import PASSES, OnlineDictionary
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._estimator import estimator
 from atomstream.estimators._given import are_shards
-from atomstream.estimators._label_tables import (
+from atomstream.estimators._sklearn import with_callbacks
+from atomstream.estimators._validation import check_weights
+from atomstream.estimators.registry import ScheduleChoice, Start
+from atomstream.fields.labels.dictionary import Predicting
+from atomstream.fields.labels.losses import best_head
+from atomstream.fields.labels.memory import labelled
+from atomstream.fields.labels.parameters import SUPERVISED
+from atomstream.fields.labels.predicting import PredictingFromCodes
+from atomstream.fields.labels.tables import (
     RowLabels,
     all_classes,
     checked_labels,
@@ -28,16 +34,10 @@ from atomstream.estimators._label_tables import (
     labelled_rows,
     number_table,
 )
-from atomstream.estimators._predicting import PredictingFromCodes
-from atomstream.estimators._sklearn import with_callbacks
-from atomstream.estimators._validation import check_weights
-from atomstream.estimators.registry import ScheduleChoice, Start
+from atomstream.fields.labels.update import LabelledDescent, head_penalties
 from atomstream.loop import Algorithm
-from atomstream.losses.labels import best_head
-from atomstream.memory.labelled import labelled
 from atomstream.problem import Batch
 from atomstream.streams.on_disk import OnDisk
-from atomstream.updates.labelled_descent import LabelledDescent, head_penalties
 
 ROWS_TO_LEARN, MAX_PASSES = 1_000_000, 300  # where the number of passes is not given
 
@@ -135,7 +135,7 @@ class SupervisedDictionary(PredictingFromCodes):
     (10, 10)
     """
 
-    PARAMETERS: ClassVar = _parameters.SUPERVISED
+    PARAMETERS: ClassVar = SUPERVISED
     BOTH_SIGNS: ClassVar[str] = "say codes='free' and atoms='unit_ball'"
     LEARNED = (
         *OnlineDictionary.LEARNED,

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from atomstream.base import ArrayLike, Samples, without_mask
 from atomstream.estimators._columns import in_noted_order, note_names
 from atomstream.estimators._given import checked_weights
-from atomstream.estimators._label_tables import checked_covariates
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
-from atomstream.losses.labels import LABELS, LabelLoss
+from atomstream.fields.labels.losses import LABELS, LabelLoss
+from atomstream.fields.labels.tables import checked_covariates
 
 
 class PredictingFromCodes(_OnlineMatrixFactorization):

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from atomstream.base.saved_fields import array, number, part
 from atomstream.coders import Codes
-from atomstream.dictionaries.predicting import Predicting
+from atomstream.fields.labels.dictionary import Predicting
+from atomstream.fields.labels.losses import LabelLoss
 from atomstream.losses import Loss
-from atomstream.losses.labels import LabelLoss
 from atomstream.memory.base import Statistics
 from atomstream.memory.gram import Aggregates, GramDelta, GramSums
 from atomstream.problem import Batch, Needs, Objective

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base.parameters import number
-from atomstream.losses.labels import LabelLoss, Logistic
-from atomstream.memory.labelled import LabelledSums
+from atomstream.fields.labels.losses import LabelLoss, Logistic
+from atomstream.fields.labels.memory import LabelledSums
 from atomstream.problem import Clock, Objective
 from atomstream.updates.base import CodedBatch
 from atomstream.updates.block_coordinate import BlockCoordinate

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from atomstream import OnlineNMF, SupervisedDictionary, load, save
-from atomstream.dictionaries.predicting import Predicting
-from atomstream.losses.labels import LABELS
-from atomstream.memory.labelled import LabelledSums
+from atomstream.fields.labels.dictionary import Predicting
+from atomstream.fields.labels.losses import LABELS
+from atomstream.fields.labels.memory import LabelledSums
 from atomstream.problem import Batch
 from atomstream.schedules import Constant
 
