@@ -87,12 +87,12 @@ DOORS = {
         IMAGE,
         lambda X: of_colours().fit(coloured(WHOLE_IMAGE)).restore(X)[0],
     ),
-    "domains.images.first_guess(image)": (IMAGE, images.first_guess),
-    "domains.images.first_guess(missing)": (FLAGS, lambda X: images.first_guess(WHOLE_IMAGE, X)),
-    "domains.images.noise_level(image)": (IMAGE, images.noise_level),
-    "domains.images.psnr(image)": (IMAGE, lambda X: images.psnr(X, WHOLE_IMAGE)),
-    "domains.images.psnr(reconstruction)": (IMAGE, lambda X: images.psnr(WHOLE_IMAGE, X)),
-    "domains.images.reconstruct(image)": (
+    "fields.images.first_guess(image)": (IMAGE, images.first_guess),
+    "fields.images.first_guess(missing)": (FLAGS, lambda X: images.first_guess(WHOLE_IMAGE, X)),
+    "fields.images.noise_level(image)": (IMAGE, images.noise_level),
+    "fields.images.psnr(image)": (IMAGE, lambda X: images.psnr(X, WHOLE_IMAGE)),
+    "fields.images.psnr(reconstruction)": (IMAGE, lambda X: images.psnr(WHOLE_IMAGE, X)),
+    "fields.images.reconstruct(image)": (
         IMAGE,
         lambda X: images.reconstruct(of_images().fit(WHOLE_IMAGE).learner_, X, 3),
     ),
@@ -127,54 +127,54 @@ DOORS = {
         PAIRS,
         lambda X: of_networks().fit(GRAPH).denoise(GRAPH, X, n_steps=STEPS).found.scores,
     ),
-    "domains.networks.Motif.of(motif)": (MOTIF, lambda X: networks.Motif.of(X).adjacency()),
-    "domains.networks.Network.of(data)": (HOLED_GRAPH, networks.Network.of),
-    "domains.networks.Network.of(node_weights)": (
+    "fields.networks.Motif.of(motif)": (MOTIF, lambda X: networks.Motif.of(X).adjacency()),
+    "fields.networks.Network.of(data)": (HOLED_GRAPH, networks.Network.of),
+    "fields.networks.Network.of(node_weights)": (
         NODES,
         lambda X: networks.Network.of(GRAPH, X).node_weights,
     ),
-    "domains.networks.Network.of(labels)": (
+    "fields.networks.Network.of(labels)": (
         holes(np.arange(6), 2),
         lambda X: networks.Network.of(GRAPH, labels=X),
     ),
-    "domains.networks.Network.places(pairs)": (PAIRS, NET.places),
-    "domains.networks.links.Split.auc(scores)": (
+    "fields.networks.Network.places(pairs)": (PAIRS, NET.places),
+    "fields.networks.links.Split.auc(scores)": (
         holes(np.arange(len(SPLIT.pairs)) / 9, 1),
         SPLIT.auc,
     ),
-    "domains.networks.links.Split.roc(scores)": (
+    "fields.networks.links.Split.roc(scores)": (
         holes(np.arange(len(SPLIT.pairs)) / 9, 1),
         lambda X: SPLIT.roc(X)[0],
     ),
-    "domains.networks.links.fitted_scores(network)": (
+    "fields.networks.links.fitted_scores(network)": (
         HOLED_GRAPH,
         lambda X: networks.links.fitted_scores(X, [(0, 1)]),
     ),
-    "domains.networks.links.fitted_scores(pairs)": (
+    "fields.networks.links.fitted_scores(pairs)": (
         PAIRS,
         lambda X: networks.links.fitted_scores(GRAPH, X),
     ),
-    "domains.networks.links.hide(network)": (
+    "fields.networks.links.hide(network)": (
         HOLED_GRAPH,
         lambda X: networks.links.hide(X, random_state=0).truth,
     ),
-    "domains.networks.links.plant(network)": (
+    "fields.networks.links.plant(network)": (
         HOLED_GRAPH,
         lambda X: networks.links.plant(X, random_state=0).truth,
     ),
-    "domains.networks.links.neighbour_scores(network)": (
+    "fields.networks.links.neighbour_scores(network)": (
         HOLED_GRAPH,
         lambda X: list(networks.links.neighbour_scores(X, [(0, 1)]).values()),
     ),
-    "domains.networks.links.neighbour_scores(pairs)": (
+    "fields.networks.links.neighbour_scores(pairs)": (
         PAIRS,
         lambda X: list(networks.links.neighbour_scores(GRAPH, X).values()),
     ),
-    "domains.networks.links.svd_scores(network)": (
+    "fields.networks.links.svd_scores(network)": (
         HOLED_GRAPH,
         lambda X: list(networks.links.svd_scores(X, [(0, 1)]).values()),
     ),
-    "domains.networks.links.svd_scores(pairs)": (
+    "fields.networks.links.svd_scores(pairs)": (
         PAIRS,
         lambda X: list(networks.links.svd_scores(GRAPH, X).values()),
     ),

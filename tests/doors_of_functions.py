@@ -108,7 +108,7 @@ DOORS = {
         ),
     ),
     **{
-        f"domains.series.{name}.{method}": (
+        f"fields.series.{name}.{method}": (
             TABLE,
             lambda X, name=name, method=method: getattr(
                 getattr(series, name)().fit(WHOLE if "fit" not in method else X),
@@ -118,7 +118,7 @@ DOORS = {
         for name in ("Log1p", "MovingAverage", "NonnegativeScaler")
         for method in ("fit(Y)", "fit_transform(X)", "transform(Y)", "inverse_transform(Y)")
     },
-    "domains.series.change_points(series)": (
+    "fields.series.change_points(series)": (
         TABLE,
         lambda X: series.change_points(X, n_draws=99, min_size=3).times,
     ),
@@ -132,27 +132,27 @@ DOORS = {
         lambda X: TOPICS.topics_over_time(DOCUMENTS, np.arange(14.0), bins=X).shares,
     ),
     # signatures and sources
-    "domains.signatures.ChannelTable(values)": (
+    "fields.signatures.ChannelTable(values)": (
         COUNTS,
         lambda X: signatures.ChannelTable(X, list("abcd"), list("vwxyz")).values,
     ),
-    "domains.signatures.read(source)": (COUNTS, lambda X: signatures.read(framed(X)).values),
-    "domains.sources.SpeciesTable(values)": (TABLE, species),
-    "domains.sources.SpeciesTable(uncertainties)": (ERRORS, lambda X: species(WHOLE, X)),
-    "domains.sources.SpeciesTable(total)": (
+    "fields.signatures.read(source)": (COUNTS, lambda X: signatures.read(framed(X)).values),
+    "fields.sources.SpeciesTable(values)": (TABLE, species),
+    "fields.sources.SpeciesTable(uncertainties)": (ERRORS, lambda X: species(WHOLE, X)),
+    "fields.sources.SpeciesTable(total)": (
         WEIGHTS,
         lambda X: sources.SpeciesTable(WHOLE, CLEAN_ERRORS, SPECIES, total=X).total,
     ),
-    "domains.sources.SpeciesTable(limits)": (ROW, lambda X: species(limits=X)),
-    "domains.sources.SpeciesTable(dates)": (
+    "fields.sources.SpeciesTable(limits)": (ROW, lambda X: species(limits=X)),
+    "fields.sources.SpeciesTable(dates)": (
         WEIGHTS + np.arange(14),
         lambda X: species(dates=X),
     ),
-    "domains.sources.read(concentrations)": (TABLE, lambda X: read_species(X, CLEAN_ERRORS)),
-    "domains.sources.read(uncertainties)": (ERRORS, lambda X: read_species(WHOLE, X)),
-    "domains.sources.per_cent(profiles)": (ATOMS, sources.per_cent),
-    "domains.sources.mapped_to(contributions)": (CODES, lambda X: sources.mapped_to(X, WHOLE)),
-    "domains.sources.mapped_to(others)": (CODES, lambda X: sources.mapped_to(WHOLE, X)),
+    "fields.sources.read(concentrations)": (TABLE, lambda X: read_species(X, CLEAN_ERRORS)),
+    "fields.sources.read(uncertainties)": (ERRORS, lambda X: read_species(WHOLE, X)),
+    "fields.sources.per_cent(profiles)": (ATOMS, sources.per_cent),
+    "fields.sources.mapped_to(contributions)": (CODES, lambda X: sources.mapped_to(X, WHOLE)),
+    "fields.sources.mapped_to(others)": (CODES, lambda X: sources.mapped_to(WHOLE, X)),
     "find_sources(anchors)": (
         ATOMS[:1],
         lambda X: atomstream.find_sources(

@@ -19,19 +19,19 @@ from atomstream.base.declared import declared
 ALL = doors_of_models() | FIELDS | FUNCTIONS
 # Arguments that hold no data in spite of their names, and why.
 NO_DATA = {
-    "ignored": r"\w+\.(partial_)?fit(_transform)?\(y\)|domains\.series.*\(y\)",
+    "ignored": r"\w+\.(partial_)?fit(_transform)?\(y\)|fields\.series.*\(y\)",
     "options": r".*\((missing|codes|labels|time)\)|.*denoise\(scores\)"
     r"|TopicModel\(anchors\)|.*(ChannelTable|SpeciesTable)\(source\)|.*read\(total\)"
     r"|.*adjacency_data\(cells\)",
     "labels, none of which may be missing": r"streams\.Triples\((rows|columns)\)",
     "results": r"diagnostics\.(SampleReport.*|stationarity.*)|fields\.cells\.Genes.*"
-    r"|domains\.networks\.(Motif|Network|Ranking|Reconstruction|Scores|Shrinkage|links\.Split)[(.].*"
-    r"|domains\.series\.ChangePoints.*|domains\.signatures\.(Decomposition|Exposures).*"
-    r"|domains\.sources\.(Factors|Ranges).*|(fields\.tensors\.Axes|domains\.text\.Vocabulary).*"
+    r"|fields\.networks\.(Motif|Network|Ranking|Reconstruction|Scores|Shrinkage|links\.Split)[(.].*"
+    r"|fields\.series\.ChangePoints.*|fields\.signatures\.(Decomposition|Exposures).*"
+    r"|fields\.sources\.(Factors|Ranges).*|(fields\.tensors\.Axes|fields\.text\.Vocabulary).*"
     r"|fields\.walks\.Grid\(.*|looks\.\w+Look\..*|symmetric_nmf\(start\)",
     "states of chains": r"samplers\.(Motif)?Chain.*|.*\.patches\(states\)",
     "held by AnnData, or sparse": r"fields\.cells.*|TopicModel\.\w+_counts\(counts\)",
-    "checked where the file is read": r"domains\.sources\.read\(limits\)",
+    "checked where the file is read": r"fields\.sources\.read\(limits\)",
     "drawn as they are": r"looks\.plots\.(spins|factor_|partition_map|reduced_chain|exposures).*"
     r"|looks\.plots\.series_forecast\(labels\)|.*geojson\(visits\)|.*images\.white.*",
     "their data are a door": r"report.*|SupervisedDictionary\(classes\)",

@@ -178,21 +178,20 @@ def test_looking_at_runs_and_wrong_arguments_load_no_compiler_and_plots(tmp_path
 
 @pytest.mark.slow
 def test_a_model_of_rows_loads_neither_much_nor_what_other_models_need():
-    """To learn takes more, but no domain."""
-    shown, domains = run(
+    """To learn takes more, but no field."""
+    shown, fields = run(
         "import sys, sklearn.base; before = set(sys.modules)\n"
         "from atomstream import OnlineNMF\n"
         "print(*(set(sys.modules) - before))\n"
         "OnlineNMF(1).fit([[1.0, 2.0], [2.0, 1.0]])\n"
-        "print([name for name in sys.modules if name.startswith('atomstream.domains')])"
+        "print([name for name in sys.modules if name.startswith('atomstream.fields')])"
     ).splitlines()
     loaded = set(shown.split())
-    assert domains == "[]"
+    assert fields == "[]"
     ours = {name for name in loaded if name.partition(".")[0] == "atomstream"}
     assert len(ours) <= 102
     assert not {name for name in ours if name.startswith("atomstream.looks")}
-    others = ("dictionaries.loadings", "dictionaries.hulls", "updates.loadings")
-    assert ours.isdisjoint(f"atomstream.{name}" for name in others)
+    assert not {name for name in ours if name.startswith("atomstream.fields")}
     assert loaded.isdisjoint({"numba", "matplotlib", "pandas", "networkx", "jinja2"})
 
 
@@ -265,7 +264,7 @@ FLOORS = [
     {"problem"},
     # the parts that work on it
     {"coders"},
-    {"memory", "domains"},
+    {"memory"},
     {"updates", "samplers"},
     # the loop itself, and rounds over shards for learners that can learn apart
     {"loop", "cluster"},
@@ -375,7 +374,7 @@ def test_imports_point_down(module):
 def test_the_layering_test_sees_every_kind_of_import():
     assert "cli.commands" in imports("cli")  # in a function
     assert "runs" in {other.split(".")[0] for other in imports("cli.running")}
-    assert "domains.text" in imports("domains")  # by lazy_loader
+    assert "fields.networks.links" in imports("fields.networks")  # by lazy_loader
     assert "loop.online" in {other for module in modules() for other in imports(module)}
     assert target("", "load") == "files.codec"  # through the table
     assert target("losses", "Squared") == "losses"
@@ -441,26 +440,13 @@ SHARED_NAMES = {
     "record": "what is known of a model: the value, and how it is read from a run",
     # a kernel is the compiled twin of the plain function of its name
     "block_coordinate": "the update of atoms one at a time, and its kernel",
-    "consensus": "atoms that replicates agree on: learned, run, looked at and drawn",
-    "ising": "the chain on spins, and its kernel",
-    "pivot": "the chain on copies of a motif, and its kernel",
     "pursuit": "codes with few entries, and their kernel",
     "simplex": "the set of shares, and its kernel",
     # one part of the method seen by several roles
-    "loadings": "the dictionary that is a product of loadings, and its update",
     "subgradient": "the method of subgradients: its codes, its memory, its update",
-    # one kind of data seen by several roles: what it is, how it is read, learned, run and drawn
-    "image": "one dictionary of patches: learned, run, looked at and typed",
-    "images": "pictures made of pixels",
-    "network": "one network: the value, and the dictionary learned from it",
-    "reconstruction": "the whole from its parts, for images and for networks",
+    # one kind of data seen by several roles: how it is learned from, run and looked at
     "rows": "rows of numbers: their atoms, their runs, how they are looked at",
-    "series": "series of values in time",
-    "signatures": "tables of mutations: their runs, how they are looked at",
-    "sources": "sources of air and water: their runs, how they are looked at",
-    "tensor": "one tensor: run and looked at",
     "shards": "parts of files for workers: listed, and learned from in a run",
-    "text": "documents: their words, their runs, how they are looked at",
 }
 
 

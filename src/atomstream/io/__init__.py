@@ -1,4 +1,4 @@
-"""Data in files: inputs of all domains, results, atomic writes."""
+"""Data in files: inputs of all kinds, results, atomic writes."""
 
 import lazy_loader
 

@@ -16,8 +16,8 @@ from atomstream.io.outputs import ALPHA_FORMATS, DEEP_FORMATS, PLAIN, PixelForma
 from atomstream.io.source import Block, Source, need, reading
 from atomstream.streams.cuts import patch_view, take
 
-# Of red, green and blue in grey (ITU-R BT.601), with the four digits that saved ColorRestorers have
-# learned with: more digits would change what they restore.
+# Of red, green and blue in grey (ITU-R BT.601), with the four digits that saved restorers of colour
+# have learned with: more digits would change what they restore.
 LUMA = np.array([0.2989, 0.5870, 0.1140])
 GREY = np.array([0.299, 0.587, 0.114], np.float32)  # as Pillow weighs them
 DEEP = {"I": 65535, "I;16": 65535, "I;16B": 65535, "F": 1}  # white of grey modes above 8 bits

@@ -212,8 +212,7 @@ def mcmc_diagnostics(values: Any, model: Any = None) -> Dependence:
         In the order of the chain; at least 4, and not all the same. With a model: finitely many
         batches of samples.
     model : fitted estimator, optional
-        Takes the values to be the loss of each sample (of a `NetworkDictionary`: of each patch)
-        under it.
+        Takes the values to be the loss of each sample, such as each patch of a network, under it.
 
     References
     ----------

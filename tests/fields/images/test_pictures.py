@@ -17,7 +17,7 @@ from atomstream import (
 )
 from atomstream.coders.pursuit import pursue
 from atomstream.exceptions import InputError
-from atomstream.fields.images.reconstruction import strips
+from atomstream.streams.overlaps import strips
 
 RNG = np.random.default_rng
 

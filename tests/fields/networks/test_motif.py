@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream.fields.networks import motifs
 from atomstream.fields.networks import network as network_module
+from atomstream.fields.networks.chains import glauber
 from atomstream.fields.networks.network import Network
 from atomstream.samplers import (
     MotifGlauber,
     MotifPivot,
-    glauber,
     homomorphism_density,
     homomorphisms,
 )
