@@ -53,7 +53,7 @@ def test_every_public_argument_that_takes_data_is_a_door_here():
         and not any(re.fullmatch(kind, door) for kind in NO_DATA.values())
     ]
     assert not strange, strange
-    assert len(ALL) == 394
+    assert len(ALL) == 381
 
 
 # One form of each kind of reader, for every door; every form is tried where all are read alike.

@@ -344,9 +344,6 @@ def found(module):
         elif isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             assert called not in {"import_module", "__import__"}, f"{module} hides an import"
-            if called == "attach":
-                lazy = next(given for given in node.keywords if given.arg == "submodules")
-                yield from (f"{module}.{name}" for name in ast.literal_eval(lazy.value))
 
 
 @functools.cache
@@ -374,7 +371,6 @@ def test_imports_point_down(module):
 def test_the_layering_test_sees_every_kind_of_import():
     assert "cli.commands" in imports("cli")  # in a function
     assert "runs" in {other.split(".")[0] for other in imports("cli.running")}
-    assert "fields.networks.links" in imports("fields.networks")  # by lazy_loader
     assert "loop.online" in {other for module in modules() for other in imports(module)}
     assert target("", "load") == "files.codec"  # through the table
     assert target("losses", "Squared") == "losses"

@@ -323,7 +323,7 @@ def test_a_disk_that_is_really_full_says_so(saved, monkeypatch):
 def test_the_parts_that_can_be_saved_are_all_there_are():
     from atomstream.estimators import registry as names
 
-    parts = registry.library_parts().keys() | declared("parts").keys()
+    parts = {*registry.library_parts(), *registry.PARTS, *declared("parts")}
     assert len(parts) == 49
     for known in (names.LOSSES, names.SETS, names.SCHEDULES, names.TOLERANCES, names.CODERS):
         for make in known.values():
