@@ -8,7 +8,7 @@ paintings, learned from one part and tested on another, side by side: sky and le
 Parasol", where blue and white cloud are both sky.
 
 Materials are told apart by the perceptron on Fourier magnitudes and by the convolutional network
-(the thesis has one too), for which torch must be installed: ``pip install 'atomstream[torch]'``.
+(the thesis has one too), for which torch must be installed.
 Beside them: the nearest grey patches of all examples, without materials, their mean colour put on
 the grey picture (near by pixels, Fourier magnitudes or sorted greys, and 1 to 64 of them: chosen on
 the examples alone, where upper halves colour the lower ones); the mean colour of the true material
@@ -21,9 +21,11 @@ from __future__ import annotations
 from itertools import product
 from time import process_time
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from matplotlib.figure import Figure
+from patch_network import ConvolutionalClassifier
 from pictures import save_figure
 from PIL import Image
 from records import DATA, save
@@ -31,10 +33,12 @@ from sklearn.feature_extraction.image import extract_patches_2d, reconstruct_fro
 from sklearn.neighbors import NearestNeighbors
 
 from atomstream import ColorRestorer, images
+from atomstream.fields.images import color
+from atomstream.fields.images.classifiers import PatchClassifier
 from atomstream.fields.images.color import Restored
 
 SIZE, N_ATOMS, N_PATCHES, SEEDS = 10, 5, 20 * 1000, (0, 1, 2)
-CLASSIFIERS = ("perceptron", "convolutional")
+CLASSIFIERS = {"perceptron": PatchClassifier, "convolutional": ConvolutionalClassifier}
 NEIGHBOURS, N_NEAR = (1, 4, 16, 64), 5000  # how many, among how many patches of a material
 ALIKE = {  # what makes grey patches near
     "pixels": lambda greys: greys.reshape(len(greys), -1),
@@ -147,11 +151,10 @@ def restored(
     seed: int,
 ) -> tuple[dict[str, float], Restored]:
     """Return (figures, picture) of a model with one classifier."""
-    model = ColorRestorer(
-        N_ATOMS, SIZE, n_patches=N_PATCHES, classifier=classifier, random_state=seed
-    )
+    model = ColorRestorer(N_ATOMS, SIZE, n_patches=N_PATCHES, random_state=seed)
     begin = process_time()
-    model.fit(examples)
+    with patch.object(color, "PatchClassifier", CLASSIFIERS[classifier]):
+        model.fit(examples)
     seconds = process_time() - begin
     kept, plain = (
         model.set_params(keep_luma=keep).restore(original @ LUMA) for keep in (True, False)

@@ -39,7 +39,6 @@ MUTATIONS = [
      "n_sweeps = None if settles and slices.in_memory else 0", "n_sweeps = 0"),
     ("test_one_batch_that_is_all_of_the_data_comes_to_rest[digits]",
      "violation = min(violation, WHOLE_VIOLATION)", "pass"),
-    ("test_lengths_of_errors_end_at_most_at_one_atom[20]", "if single < many:", "if False:"),
     ("test_bootstraps_that_go_to_the_end_fit_their_rows_as_single_models_do",
      "to_the_end=self.to_the_end", "to_the_end=False"),
     ("test_refit_needs_few_signatures_where_least_squares_take_many",

@@ -17,7 +17,7 @@ STANDARD = [
     "Checkpoint", "Clusters", "CodedBlock", "Coder", "Coding", "ColorLook", "ColorRestorer",
     "Conditions",
     "Consensus", "ConsensusLearning", "ConsensusLook", "ConsensusNMF", "ConsensusSettings",
-    "ConsensusTask", "Constant", "ConvexLook", "ConvolutionalClassifier", "CorruptModelError",
+    "ConsensusTask", "Constant", "ConvexLook", "CorruptModelError",
     "CubeRows", "DataWarning", "Decay", "Decoder", "DelimitedTable", "Delta", "DenseProducts",
     "Dependence", "Dictionary", "DocumentFile", "DocumentOptions", "Documents", "DriftDetector",
     "EarlyStopping", "EdgeMeans", "EdgeOptions", "EdgeTable", "ElasticNetOnSet", "Encoder",

@@ -126,15 +126,3 @@ def test_a_start_of_ones_own_is_given_itself():
         OnlineNMF(2, init="custom").fit(X)
     with pytest.raises(ValueError, match=r"The 'init' parameter of OnlineNMF must be one of auto"):
         OnlineNMF(2, init="nonsense").fit(X)
-
-
-def test_a_name_of_before_is_answered_with_that_of_now(tmp_path, capsys):
-    with pytest.raises(TypeError, match=r"^method is called updater now\.$"):
-        OnlineNMF(3, method="spsg")
-    with pytest.raises(ValueError, match=r"^method is called updater now\.$"):
-        OnlineNMF(3).set_params(method="spsg")
-    (tmp_path / "run.toml").write_text('method = "auto"\n')
-    np.save(tmp_path / "x.npy", X)
-    arguments = ["learn", str(tmp_path / "x.npy"), "--config", str(tmp_path / "run.toml")]
-    assert main([*arguments, "--out", str(tmp_path / "run")]) == 2
-    assert "sets 'method': method is called updater now." in capsys.readouterr().err

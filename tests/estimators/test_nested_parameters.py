@@ -86,22 +86,3 @@ def test_what_is_refused_changes_nothing(params, sentence):
 def test_a_schedule_that_is_a_function_has_no_names():
     with pytest.raises(ValueError, match="has no parameters that can be set by their names"):
         OnlineNMF(schedule=lambda t, n, total: 1.0).set_params(schedule__p=2.0)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "role"),
-    [
-        (OnlineNMF, "zeros", "loss"),
-        (OnlineNMF, "tol", "coder"),
-        (OnlineDictionaryLearning, "tol", "coder"),
-        (OnlineCPDictionary, "tol", "coder"),
-        (OnlineCPDictionary, "radius", "updater"),
-        (OnlineCPDictionary, "n_sweeps", "updater"),
-    ],
-)
-def test_what_moved_to_a_part_is_answered_with_its_place(kind, name, role):
-    sentence = rf"^{name} is a parameter of the {role} now: write {role}=atomstream\..*{name}="
-    with pytest.raises(TypeError, match=sentence):
-        kind(3, **{name: 1})
-    with pytest.raises(ValueError, match=sentence):
-        kind(3).set_params(**{name: 1})

@@ -231,26 +231,6 @@ def sparse_gamma(amplitude):
     return np.maximum(X, 1e-8)[:500], np.maximum(X, 1e-8)[500:], clean[500:]
 
 
-@pytest.mark.filterwarnings("ignore:A single atom")
-@pytest.mark.parametrize("amplitude", [20, 2])
-def test_lengths_of_errors_end_at_most_at_one_atom(amplitude, room):
-    X, unseen, clean = sparse_gamma(amplitude)
-    many, one = (
-        np.linalg.norm(OnlineNMF(r, loss="l2", random_state=0).fit(X).clean(unseen) - clean)
-        for r in (10, 1)
-    )
-    room.ratio(many / one, at_most=1.05)
-
-
-def test_one_atom_takes_the_place_of_all_where_it_is_better_and_only_there():
-    with pytest.warns(DataWarning, match="A single atom"):
-        model = OnlineNMF(10, loss="l2", random_state=0).fit(sparse_gamma(20)[0])
-    assert_allclose(model.components_, model.components_[:1].repeat(10, axis=0))
-    few = OnlineNMF(10, loss="l2", random_state=0).fit(sparse_gamma(2)[0])
-    assert np.linalg.matrix_rank(few.components_) == 10
-
-
-@pytest.mark.filterwarnings("ignore:A single atom")
 @pytest.mark.parametrize("loss", ["l2", "trimmed"])
 def test_rows_of_zeros_in_float32_are_learned_to_the_end(loss):
     rng = np.random.default_rng(0)

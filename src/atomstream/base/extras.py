@@ -20,7 +20,6 @@ EXTRAS = {
     "networkx": "graph",
     "pyarrow": "io",
     "tensorboard": "loggers",
-    "torch": "torch",
     "xarray": "series",
     "zarr": "io",
 }

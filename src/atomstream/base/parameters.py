@@ -18,9 +18,6 @@ import scipy.sparse as sp
 
 from atomstream.base.checks import MAX_COUNT, MAX_NUMBER
 
-# Names of parameters before, by those of now.
-RENAMED = {"method": "updater"}
-
 
 class Part:
     """A part of an algorithm: its parameters are read and changed by their names.

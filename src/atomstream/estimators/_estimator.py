@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from atomstream.base import Choice, told
-from atomstream.base.parameters import RENAMED, Parameter
+from atomstream.base.parameters import Parameter
 from atomstream.base.saved_fields import Field, check_fields, field_names
 from atomstream.estimators._parameters import completed, constraints
 from atomstream.estimators._sklearn import BaseEstimator
@@ -55,13 +55,6 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "dict_init": {"init": "init"},
     "ngram_range": {"ngrams": "ngrams=2 for runs of up to two words"},
     "max_features": {"n_features": "n_features"},
-}
-# Parameters of before that are now those of a part.
-MOVED = {
-    "zeros": ("loss", "losses.ItakuraSaito(zeros=...)"),
-    "tol": ("coder", "coders.Auto(tol=...)"),
-    "radius": ("updater", "updates.LoadingSweep(radius=...)"),
-    "n_sweeps": ("updater", "updates.LoadingSweep(n_sweeps=...)"),
 }
 STARTS = ("nndsvd", "nndsvda", "nndsvdar", "custom")  # values of its parameter init
 
@@ -335,14 +328,6 @@ def _answer(kind: type, given: Iterable[str]) -> str:
     """Return what to write for names that a model does not have; nothing where none is known."""
     own, sentences = signature(kind).parameters, []
     for name in given:
-        if RENAMED.get(name) in own:
-            sentences.append(f"{name} is called {RENAMED[name]} now.")
-        role, write = MOVED.get(name, ("", ""))
-        if role in own and name not in own:
-            sentences.append(
-                f"{name} is a parameter of the {role} now: write {role}=atomstream.{write}, or "
-                f"set_params({role}__{name}=...)."
-            )
         if name in own or name not in PARAMETERS:
             continue
         ours = [words for parameter, words in PARAMETERS[name].items() if parameter in own]

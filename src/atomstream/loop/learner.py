@@ -23,7 +23,7 @@ from atomstream.loop.online import Algorithm, Progress, learn
 from atomstream.loop.reactive import Reactive
 from atomstream.loop.scaling import Scaling
 from atomstream.loop.settling import rounds
-from atomstream.losses import Entrywise, Loss
+from atomstream.losses import Loss
 from atomstream.memory import Delta
 from atomstream.memory.state import State, Usage
 from atomstream.problem import Accuracy, Batch, Clock
@@ -172,16 +172,13 @@ class Learner:
         codes and atoms free of penalties are found entry by entry under Kullback-Leibler.
         """
         vars(self).pop("rounds", None)  # as in `learn`
-        updater, loss = self.algorithm.updater, self.algorithm.objective.loss
+        updater = self.algorithm.updater
         if blocks and updater.folds > 1 and self.algorithm.coder.uses_all_atoms:
-            from atomstream.loop.one_atom import keep_one_atom
             from atomstream.loop.whole_features import settle_on_whole_features
 
             parts = (blocks, self.state, self.algorithm)
             with threads(self.n_jobs):
                 settle_on_whole_features(*parts, self.clock, self.rng, lambda: after(None))
-                if not isinstance(loss, Entrywise):
-                    keep_one_atom(*parts, self.rng)
         if not blocks or not updater.descends_on_full_data:
             return 0
         # Models that only read a stream do not load it.

@@ -13,7 +13,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from atomstream.base.parameters import RENAMED, Kind, Parameter, number, whole
+from atomstream.base.parameters import Kind, Parameter, number, whole
 from atomstream.runs import kind_named
 
 MAX_COUNT = 2**31
@@ -191,9 +191,6 @@ def read_settings(path: str | Path, kind: type[Settings]) -> dict[str, Any]:
         )
     known = [each.name for each in fields(kind)]
     for name in found:
-        # A run.toml from an earlier release: name the new key rather than call the old one unknown.
-        if RENAMED.get(name) in known:
-            raise ValueError(f"{path} sets {name!r}: {name} is called {RENAMED[name]} now.")
         if name not in known:
             raise ValueError(
                 f"{path} sets {name!r}, which is no setting; known are {', '.join(known)}."

@@ -14,7 +14,7 @@ from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators._learner_inside import drawn_seed
 from atomstream.estimators._validation import check_size
 from atomstream.estimators.encoding import sparse_encode
-from atomstream.fields.images.classifiers import ConvolutionalClassifier, PatchClassifier
+from atomstream.fields.images.classifiers import PatchClassifier
 from atomstream.fields.images.model import ImageDictionary
 from atomstream.fields.images.parameters import COLOR
 from atomstream.fields.images.patch_sampling import drawn_patches
@@ -23,10 +23,6 @@ from atomstream.io.pixels import as_image, of_type, white
 from atomstream.streams.cuts import patch_view
 from atomstream.streams.overlaps import strips
 
-CLASSIFIERS: dict[str, type[PatchClassifier | ConvolutionalClassifier]] = {
-    "perceptron": PatchClassifier,
-    "convolutional": ConvolutionalClassifier,
-}
 LEAST_PATCHES = 10  # of a material: a tenth of all is held out while the classifier learns
 
 
@@ -60,9 +56,6 @@ class ColorRestorer(Estimator):
         Atoms per material.
     patch_size : int, default=10
         Height and width of a patch in pixels.
-    classifier : {"perceptron", "convolutional"}, default="perceptron"
-        What tells materials apart: a perceptron on Fourier magnitudes, fitted by scikit-learn, or a
-        small convolutional network, for which `fit` needs the extra ``atomstream[torch]``.
     alpha : float, default=0.0
         Strength of the l1 penalty on the codes; white is 1.
     keep_luma : bool, default=True
@@ -79,15 +72,14 @@ class ColorRestorer(Estimator):
     ----------
     materials_ : list of str
     dictionaries_ : dict of str to ImageDictionary
-    classifier_ : PatchClassifier or ConvolutionalClassifier
+    classifier_ : PatchClassifier
+        A perceptron on Fourier magnitudes, which tells materials apart.
 
     Raises
     ------
     ValueError
         For settings out of range or changed since `fit`, examples without colour or of one material
         only, pictures that are not grey; the model stays as it was.
-    MissingLibraryError
-        If the convolutional network is to be fitted and torch is not installed.
 
     References
     ----------
@@ -118,7 +110,6 @@ class ColorRestorer(Estimator):
     n_components: int = 5
     patch_size: int = 10
     _: KW_ONLY
-    classifier: str = "perceptron"
     alpha: float = 0.0
     keep_luma: bool = True
     n_patches: int = 20_000
@@ -163,8 +154,8 @@ class ColorRestorer(Estimator):
                 grey.append(rows.reshape(len(rows), -1, 3) @ LUMA.astype(rows.dtype))
             labels = np.repeat(np.arange(len(grey)), [len(rows) for rows in grey])
             seed = int(rng.integers(2**31))
-            kind = CLASSIFIERS[self.classifier]
-            self.classifier_ = kind(self.patch_size).fit(np.concatenate(grey), labels, seed)
+            made = PatchClassifier(self.patch_size)
+            self.classifier_ = made.fit(np.concatenate(grey), labels, seed)
             self.dictionaries_ = dictionaries
         return self
 
@@ -209,9 +200,7 @@ class ColorRestorer(Estimator):
 
     def _validate_learned(self) -> None:
         classifier, dictionaries, size = self.classifier_, self.dictionaries_, self.patch_size
-        if type(classifier) is not CLASSIFIERS[self.classifier] or not isinstance(
-            dictionaries, dict
-        ):
+        if type(classifier) is not PatchClassifier or not isinstance(dictionaries, dict):
             raise ValueError("parts of other kinds")
         for part in dictionaries.values():
             if type(part) is not ImageDictionary or len(part.components_) != self.n_components:
@@ -275,10 +264,5 @@ class ColorRestorer(Estimator):
 
     def _check_learned(self) -> None:
         """Refuse settings that are not those of the dictionaries."""
-        if type(self.classifier_) is not CLASSIFIERS[self.classifier]:
-            raise ValueError(
-                f"classifier is {self.classifier!r} and the model has learned another kind; call "
-                "fit to start over."
-            )
         check_size(self, next(iter(self.dictionaries_.values())).n_components)
         self._refuse_change(patch_size=self.classifier_.size)

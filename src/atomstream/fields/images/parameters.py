@@ -1,6 +1,6 @@
 """The parameters of the models of images: what each is for, and what it may be."""
 
-from atomstream.base.parameters import FLAG, one_of, parameter
+from atomstream.base.parameters import FLAG, parameter
 from atomstream.estimators._parameters import COUNT, table
 
 IMAGE = table(
@@ -10,6 +10,5 @@ IMAGE = table(
     nonnegative=parameter("Learn nonnegative codes and atoms, without centring.", FLAG),
 )
 COLOR = table(
-    classifier=parameter("What tells materials apart.", one_of("perceptron", "convolutional")),
     keep_luma=parameter("Whether the grey image is the luma of the result.", FLAG),
 )
