@@ -2,7 +2,7 @@
 
 Each block after ``<!-- source: module:name -->`` is filled from the code itself.
 
-Code outside the package is named by its path from the root: ``tests/test_outside.py:Rising``.
+Code outside the package is named by its path from the root: ``tests/laws/test_outside.py:Rising``.
 """
 
 import ast

@@ -1,6 +1,6 @@
 """Damage files, read them, and look for anything but rows or one sentence.
 
-A script: ``python tests/fuzz.py --seconds 600`` (``make fuzz``); `tests/test_fuzz.py` runs a slice.
+A script: ``python tests/fuzz.py --seconds 600`` (``make fuzz``); `house/test_fuzz.py` runs a slice.
 Small files of every kind that is read (`fuzz_kinds.py`) are cut, spliced and overwritten. A damaged
 file that reaches a line of the package that no file of its kind has reached before, or that leads
 to a new outcome (another sentence, another number of rows), is damaged further. A file that went

@@ -9,9 +9,10 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from fields.text.zoo import DOCUMENTS
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
-from zoo import DOCUMENTS, ZOO, rows, use, used_elsewhere
+from zoo import ZOO, rows, use, used_elsewhere
 
 import atomstream
 from atomstream import OnlineNMF

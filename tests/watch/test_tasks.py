@@ -247,7 +247,7 @@ def test_tasks_of_a_factorization():
 
 def test_topics_settle_between_setup_and_teardown():
     model, recorder, _ = followed(TopicModel(2, vectorizer="counts", random_state=0))
-    model.fit(zoo.DOCUMENTS * 5)
+    model.fit(zoo.ZOO["topics"][1]())
     (_, passes), (most, n_rounds) = recorder.check()
     assert (passes, most) == (10, None)
     assert n_rounds > 1

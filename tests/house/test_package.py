@@ -19,7 +19,7 @@ import atomstream
 from atomstream import OnlineNMF
 from atomstream._kernels import compile, descent
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/atomstream"
 
 

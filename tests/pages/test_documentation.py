@@ -15,7 +15,7 @@ from pages import defined_names
 
 import atomstream
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LIVE = runpy.run_path(str(ROOT / "docs/live_source.py"))
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("experiments/*.md")])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 GALLERY = sorted((ROOT / "examples/gallery").glob("plot_*.py"))
 QUICK = ("data_missing_entries", "image_digits_convex", "network_hidden_edges", "series_drift")
 COMING_FROM = runpy.run_path(str(ROOT / "docs/coming-from/run.py"))

@@ -23,7 +23,7 @@ from pages import defined_names
 
 import atomstream
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path(atomstream.__file__).parent
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]

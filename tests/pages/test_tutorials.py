@@ -14,7 +14,7 @@ from shared import DATA
 from test_docs import complaint
 from test_spelling import american
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 PAGE = runpy.run_path(str(ROOT / "docs/_ext/notebooks.py"))["page"]
 MOST_BYTES = 400_000

@@ -11,7 +11,7 @@ import pytest
 
 from atomstream.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BASE = "python:3.12-slim"
 
 

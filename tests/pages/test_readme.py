@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 from atomstream import OnlineNMF, RandomWalkFactorization, samplers
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHELL = re.search(r"^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)[1]
 COMMANDS = [line.partition("#")[::2] for line in SHELL.splitlines()]

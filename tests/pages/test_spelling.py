@@ -15,7 +15,7 @@ from pages import defined_names
 
 import atomstream
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "paper/paper")),
     *(page for page in ROOT.glob("docs/**/*.md") if page.parent.name != "decisions"),

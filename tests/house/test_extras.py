@@ -27,7 +27,7 @@ WORKS = {
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    script = Path(__file__).with_name("without_extras.py")
+    script = Path(__file__).parents[1] / "without_extras.py"
     folder = tmp_path_factory.mktemp("bare")
     done = subprocess.run(
         [sys.executable, script, folder], capture_output=True, text=True, check=True
@@ -66,6 +66,6 @@ def test_the_error_can_be_caught_as_bad_input_and_as_a_failed_import(monkeypatch
 
 
 def test_every_extra_is_one_of_the_package():
-    pyproject = Path(__file__).parents[1] / "pyproject.toml"
+    pyproject = Path(__file__).parents[2] / "pyproject.toml"
     text = pyproject.read_text()
     assert all(f"\n{extra} = [" in text for extra in EXTRAS.values())

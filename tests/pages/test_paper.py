@@ -8,7 +8,7 @@ import pytest
 
 import atomstream
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAPER = (ROOT / "paper/paper.md").read_text(encoding="utf-8")
 ENTRIES = re.findall(r"^@\w+\{(\w+),", (ROOT / "paper/paper.bib").read_text(encoding="utf-8"), re.M)
 SECTIONS = (

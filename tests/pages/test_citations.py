@@ -7,7 +7,7 @@ import pytest
 
 import atomstream
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAPERS = {
     "Online matrix factorization for Markovian data and applications to network dictionary "
     "learning": (["Lyu", "Needell", "Balzano"], 2020),

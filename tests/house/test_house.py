@@ -10,7 +10,7 @@ from test_package import PACKAGE, imports, modules
 
 from atomstream.base.declared import declarations, declared
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FIELDS = declarations(outside=False)
 TOOLS = {"io", "files", "watch", "cluster", "looks", "runs", "cli", "testing", "callbacks"}
 TOOLS |= {"changes", "diagnostics", "drift", "history"}

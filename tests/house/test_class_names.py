@@ -6,7 +6,7 @@ from pathlib import Path
 
 import atomstream
 
-GLOSSARY = Path(__file__).parents[1] / "docs/glossary.md"
+GLOSSARY = Path(__file__).parents[2] / "docs/glossary.md"
 # fmt: off
 STANDARD = [
     "ActiveSet", "Adaptive", "Alignment", "Alpha", "ArrayLike", "ArrowTable",

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from atomstream import ConsensusNMF, OnlineNMF, cells
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def block(page, title):

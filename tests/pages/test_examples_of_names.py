@@ -13,7 +13,7 @@ from pathlib import Path
 
 import atomstream
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 REFERENCE = runpy.run_path(str(ROOT / "docs/reference.py"))
 RETURNED = {
     *("changes.Change", "changes.ChangedFeature", "cluster.FileShard", "cluster.RoundsReport"),
