@@ -1,16 +1,15 @@
 """Take a field out, with what needs it, and run what is left.
 
-python tests/without_field.py NAME [-k EXPRESSION]
+python tests/without_field.py NAME [PATH ...]    # only tests there, without lint and types
 python tests/without_field.py --each
 
-The sources are copied; the rooms of the field and of those that need it go, with their tests and
-the pages that name them; the tables of public names are written anew. Then all tests but the long
-ones run, and before them lint and types.
+The sources are copied; the rooms of the field and of those that need it go, with their tests; the
+tables of public names are written anew. Then lint, types and all fast tests run, but those of
+pages, which tell of all fields.
 """
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -43,19 +42,15 @@ def copied(folder):
 
 
 def take_out(folder, names):
-    """Remove fields from a copy, with their tests and the pages that name what they declare."""
-    fields, gone = declarations(outside=False), set()
+    """Remove fields from a copy, with their tests, and the pages, which name them."""
     for name in names:
-        gone |= {public.split(".")[-1] for public in fields[name].names}
         shutil.rmtree(folder / "src/atomstream/fields" / name)
         shutil.rmtree(folder / "tests/fields" / name, ignore_errors=True)
-    word = re.compile(rf"\b(atomstream\.|import |`)({'|'.join(sorted(gone))})\b")
-    for page in [*(folder / "docs").rglob("*.md"), *(folder / "docs").rglob("*.py")]:
-        if word.search(page.read_text(encoding="utf-8")) and page.name != "reference.md":
-            page.unlink()
+    for pages in ("tests/pages", "tests/doc_figures"):
+        shutil.rmtree(folder / pages)
 
 
-def rest_passes(name, more):
+def rest_passes(name, paths):
     """Whether lint, types and tests pass without a field."""
     names = with_needing(name)
     print(f"without {', '.join(names)}", flush=True)
@@ -64,12 +59,12 @@ def rest_passes(name, more):
         copied(folder)
         take_out(folder, names)
         python = [sys.executable, "-m"]
-        tests = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "-m", "not long", "tests", "src"]
+        tests = ["pytest", "-q", "-n", "2", "--dist", "loadfile", "-m", "not slow and not long"]
+        checks = [[*python, "ruff", "check", "-q", "src", "tests"], [*python, "mypy"]]
         commands = [
             [sys.executable, "tests/stubs.py"],
-            [*python, "ruff", "check", "-q", "src", "tests"],
-            [*python, "mypy"],
-            [*python, *tests, *more],
+            *([] if paths else checks),
+            [*python, *tests, *(paths or ["tests", "src"])],
         ]
         where = {"cwd": folder, "env": os.environ | {"PYTHONPATH": "src"}}
         codes = [subprocess.run(command, check=False, **where).returncode for command in commands]
@@ -79,11 +74,10 @@ def rest_passes(name, more):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("name", nargs="?", choices=[*declarations(outside=False)])
+    parser.add_argument("paths", nargs="*", help="only these tests")
     parser.add_argument("--each", action="store_true", help="take out one field after another")
-    parser.add_argument("-k", dest="expression", help="only tests that match")
     given = parser.parse_args()
     chosen = [*declarations(outside=False)] if given.each else [given.name]
-    beside = ["-k", given.expression] if given.expression else []
-    failed = [name for name in chosen if name and not rest_passes(name, beside)]
+    failed = [name for name in chosen if name and not rest_passes(name, given.paths)]
     print(f"fails without: {', '.join(failed)}" if failed else "passes")
     sys.exit(bool(failed))
