@@ -244,7 +244,7 @@ def test_learning_works_where_no_cache_can_be_written():
     assert run(code) == "True None 1 [2.5 2.5 2.5]"
 
 
-# -- one house: docs/decisions/010-one-house.md
+# -- one house: docs/lab/010-one-house.md
 #
 # The floors, from the bottom. A folder's name stands for every module in it that is not named
 # itself. Modules of one floor may import each other only within their folder.

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = Path(atomstream.__file__).parent
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-    + [page for page in ROOT.glob("docs/**/*.md") if page.parent.name != "decisions"]
+    + [page for page in ROOT.glob("docs/**/*.md") if page.parent.name not in {"decisions", "lab"}]
 )
 CALL = r"(?:\(.*\))?"
 DOTTED = re.compile(rf"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+){CALL}", re.DOTALL)

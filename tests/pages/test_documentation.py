@@ -132,7 +132,6 @@ def test_every_fragment_of_the_changelog_is_joined():
     towncrier = pytest.importorskip("towncrier.build")
     done = CliRunner().invoke(towncrier._main, ["--draft", "--dir", str(ROOT)])
     assert done.exit_code == 0, done.output
-    assert len(FRAGMENTS) >= 20
     for fragment in FRAGMENTS:
         assert re.fullmatch(r"[a-z0-9-]+\.(added|changed|fixed|removed)\.md", fragment.name)
         words = fragment.read_text(encoding="utf-8").split()

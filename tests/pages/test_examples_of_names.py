@@ -70,7 +70,8 @@ def docstrings():
 def examples():
     """Return the words of all examples."""
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
-    texts = [page.read_text(encoding="utf-8") for page in pages if "decisions" not in page.parts]
+    pages = [page for page in pages if not {"decisions", "lab"} & {*page.parts}]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
     code = [
         block for text in texts for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     ]

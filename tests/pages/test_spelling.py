@@ -18,7 +18,7 @@ import atomstream
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "paper/paper")),
-    *(page for page in ROOT.glob("docs/**/*.md") if page.parent.name != "decisions"),
+    *(page for page in ROOT.glob("docs/**/*.md") if page.parent.name not in {"decisions", "lab"}),
 ]
 SCRIPTS = sorted(ROOT.glob("examples/**/*.py"))
 SOURCES = sorted((ROOT / "src/atomstream").glob("**/*.py"))
