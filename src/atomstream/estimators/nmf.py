@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from atomstream import losses
 from atomstream.base import ArrayLike, Samples, dense
 from atomstream.estimators import _parameters
 from atomstream.estimators._columns import as_given
@@ -16,7 +17,6 @@ from atomstream.estimators._estimator import estimator
 from atomstream.estimators._matrix import _OnlineMatrixFactorization
 from atomstream.estimators.registry import CoderChoice, LossChoice, SetChoice, Start
 from atomstream.loop import Algorithm, Scaling
-from atomstream.losses import Huber
 from atomstream.streams.on_disk import OnDisk
 
 MIN_TRIMMED = 0.01  # share of the entries: to trim so many, or not, is no other result
@@ -253,7 +253,7 @@ class OnlineNMF(_OnlineMatrixFactorization):
         """
         check_is_fitted(self)
         loss: Any = self.algorithm_.objective.loss
-        if not loss.trims and not isinstance(loss, Huber):
+        if not loss.trims and not isinstance(loss, losses.Huber):
             raise ValueError(
                 f"outliers needs the threshold of loss='trimmed' or 'huber', got {loss!r}; clean "
                 "works for every loss."

@@ -9,7 +9,7 @@ from inspect import signature
 from numbers import Real
 from typing import Any, TypeAlias
 
-from atomstream import coders, losses, schedules
+from atomstream import coders, losses, schedules, updates
 from atomstream.base import ArrayLike, Choice, Fixed, most_threads, threads
 from atomstream.base.registered import part_of
 from atomstream.coders.auto import Auto, fastest_coder
@@ -20,7 +20,8 @@ from atomstream.penalties.base import Penalty
 from atomstream.penalties.covering import Covering
 from atomstream.penalties.interval import Box, Free, Nonnegative
 from atomstream.penalties.simplex import Simplex
-from atomstream.updates import BlockCoordinate, Majorise, SubgradientStep, Updater
+from atomstream.updates.base import Updater
+from atomstream.updates.block_coordinate import BlockCoordinate
 
 # A choice is a name or the part itself.
 CoderChoice: TypeAlias = str | coders.Coder
@@ -36,17 +37,18 @@ LOSSES: dict[str, Callable[[], Any]] = {
     "kl": losses.KullbackLeibler,
     "is": losses.ItakuraSaito,
     "hellinger": losses.Hellinger,
-    "huber": losses.Huber,
-    "l1": losses.L1,
-    "l2": losses.L2,
-    "trimmed": losses.Trimmed,
+    # These and some others are loaded where they are asked for.
+    "huber": lambda: losses.Huber(),
+    "l1": lambda: losses.L1(),
+    "l2": lambda: losses.L2(),
+    "trimmed": lambda: losses.Trimmed(),
 }
 THEIR_LOSSES = {"frobenius": "squared", "kullback-leibler": "kl", "itakura-saito": "is"}
 FAMILIES: dict[str, Callable[[float], Any]] = {
     "alpha": losses.Alpha,
     "beta": losses.Beta,
-    "huber": losses.Huber,
-    "trimmed": losses.Trimmed,
+    "huber": lambda delta: losses.Huber(delta),
+    "trimmed": lambda threshold: losses.Trimmed(threshold),
 }
 MEMBERS: dict[Any, Any] = {
     losses.Beta(2): losses.Squared(),
@@ -74,8 +76,8 @@ SCHEDULES: dict[str, Callable[[], Any]] = {
     "constant": lambda: schedules.Constant(weight=0.05),
 }
 UPDATERS: dict[str, Callable[[], Any]] = {
-    "majorise": lambda: Majorise(newton=False),
-    "spsg": SubgradientStep,
+    "majorise": lambda: updates.Majorise(newton=False),
+    "spsg": lambda: updates.SubgradientStep(),
 }
 TOLERANCES: dict[str, Callable[[], Any]] = {"log": LogTolerance, "root": RootTolerance}
 CODERS: dict[str, Callable[[], Any]] = {
@@ -83,7 +85,7 @@ CODERS: dict[str, Callable[[], Any]] = {
     "active_set": coders.ActiveSet,
     "matching_pursuit": coders.MatchingPursuit,
     "multiplicative": coders.Multiplicative,
-    "projected_subgradient": coders.ProjectedSubgradient,
+    "projected_subgradient": lambda: coders.ProjectedSubgradient(),
     "projected_gradient": coders.ProjectedGradient,
 }
 DEFAULT_ALPHA = 0.1  # of codes that take a penalty, where alpha is "auto"
@@ -250,18 +252,16 @@ def fastest_updater(
 ) -> tuple[Callable[[], Updater], str]:
     """Return what makes the updater that "auto" stands for, and why it is that one."""
     if atoms is not None and not atoms.rowwise:
-        return SubgradientStep, "the set of the atoms ties them to each other"
+        return updates.SubgradientStep, "the set of the atoms ties them to each other"
     if loss.quadratic:
         return BlockCoordinate, "the loss is quadratic"
     if loss.trims:
-        from atomstream.updates.trimmed_descent import TrimmedDescent
-
-        return TrimmedDescent, "the loss leaves outliers out"
+        return updates.TrimmedDescent, "the loss leaves outliers out"
     if loss.exponents and loss.robust:
-        return partial(Majorise, folds=2), "the loss is robust and has a majoriser"
+        return partial(updates.Majorise, folds=2), "the loss is robust and has a majoriser"
     if loss.exponents:
-        return Majorise, "the loss has a majoriser"
-    return SubgradientStep, "the loss has no majoriser"
+        return updates.Majorise, "the loss has a majoriser"
+    return updates.SubgradientStep, "the loss has no majoriser"
 
 
 def with_elastic_net(penalty: Penalty, alpha: AlphaChoice, ridge: float) -> Penalty:
