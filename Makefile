@@ -7,7 +7,7 @@ PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile -q
 # Hundreds of processes would compile the package anew where the shell asks to write no bytecode.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-fast test-long test-elsewhere test-mutations lint types unit coverage test-floor test-next \
+.PHONY: demo test test-fast test-long test-weekly test-elsewhere test-mutations lint types unit coverage test-floor test-next \
 	fuzz changelog bench bench-guard docs pictures notebooks release-check clean
 
 demo: .venv/ready
@@ -29,7 +29,11 @@ unit: .venv/ready
 
 # The long forms of tests whose short form is in make test, and more examples of properties.
 test-long: .venv/ready
-	$(PYTEST) -m "long or hypothesis" --hypothesis-profile long --durations=10
+	$(PYTEST) -m "(long or hypothesis) and not weekly" --hypothesis-profile long --durations=10
+
+# What takes minutes by itself: tutorials, machines that are killed fifty times, large made tables.
+test-weekly: .venv/ready
+	$(PYTEST) -m weekly --durations=10
 
 # Tests of what is learned, as other machines would run them: at most half an hour.
 test-elsewhere: .venv/ready

@@ -27,7 +27,7 @@ SEED = "ATOMSTREAM_TEST_SEED"  # which base seed: make test-elsewhere
 # Derandomised: the same examples on every machine. No deadline: the first call of a kernel
 # compiles. `make test-long` takes the profile "long".
 settings.register_profile("short", deadline=None, derandomize=True, max_examples=8)
-settings.register_profile("long", settings.get_profile("short"), max_examples=100)
+settings.register_profile("long", settings.get_profile("short"), max_examples=60)
 settings.load_profile("short")
 
 

@@ -254,7 +254,7 @@ def test_dask_replaces_a_worker_that_dies(cluster, client, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("which", ["one", "all"])
+@pytest.mark.parametrize("which", [pytest.param("one", marks=pytest.mark.weekly), "all"])
 def test_workers_of_dask_that_are_killed_again_and_again_change_no_bit(
     cluster, client, tmp_path, which
 ):

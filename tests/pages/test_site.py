@@ -303,7 +303,14 @@ def test_a_push_is_tested_on_all_systems_and_releases_of_python():
     classified = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["project"]["classifiers"]))
     assert set(classified) <= set(matrix["python"])
     weekly = {line for job in WORKFLOWS["weekly"].values() for line in commands(job)}
-    goals_of_the_week = ("test-next", "test-long", "notebooks", "fuzz", "bench-guard")
+    goals_of_the_week = (
+        "test-next",
+        "test-long",
+        "test-weekly",
+        "notebooks",
+        "fuzz",
+        "bench-guard",
+    )
     assert weekly == {f"make {goal}" for goal in goals_of_the_week}
     text = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert re.findall(r"^make ([\w-]+)$", text, re.MULTILINE) == ["test", "test-long", "docs"]

@@ -132,6 +132,7 @@ def test_the_menu_has_every_notebook():
 
 @pytest.mark.slow
 @pytest.mark.long
+@pytest.mark.weekly
 def test_the_cells_of_a_notebook_run(path, notebook, tmp_path):
     """As a plain program: no cell needs Jupyter."""
     code = words(notebook, "code")

@@ -57,7 +57,9 @@ def same(run, other):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_kills", [4, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "n_kills", [4, pytest.param(50, marks=[pytest.mark.long, pytest.mark.weekly])]
+)
 def test_runs_that_are_killed_end_as_if_never_stopped(tmp_path, n_kills):
     script = Path(__file__).parents[1] / "kill_and_resume.py"
     done = subprocess.run(

@@ -25,7 +25,9 @@ def few_rows():
 
 @pytest.mark.parametrize("loss", ["kl", "squared"])
 @pytest.mark.parametrize("init", ["svd", "random", "samples"])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.long) for s in (1, 2))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(s, marks=[pytest.mark.long, pytest.mark.weekly]) for s in (1, 2))]
+)
 @pytest.mark.cover(2)
 def test_few_rows_in_the_same_order_again_and_again_are_learned(loss, init, seed, room):
     X = few_rows()

@@ -34,7 +34,7 @@ def share(found, structured):
 ROWS = [
     pytest.param((150, 250), id="some rows"),
     pytest.param((60, 150), id="few rows", marks=pytest.mark.long),
-    pytest.param((1000, 3000), id="many rows", marks=pytest.mark.long),
+    pytest.param((1000, 3000), id="many rows", marks=[pytest.mark.long, pytest.mark.weekly]),
 ]
 
 
