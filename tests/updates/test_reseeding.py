@@ -164,8 +164,12 @@ HOW = ["every row twice", "twice, longer", "one many times", "a third of them ze
 SQUARED = [(kind, "squared") for kind in ("gamma", "digits", "counts", "few", "signed")]
 KL = [(kind, "kl") for kind in ("gamma", "counts", "few")]
 ENDS = [(*case, road) for case in SQUARED for road in ("fit", "stream")]
-ENDS += [(*case, "stream") for case in KL]
-ENDS += [pytest.param("counts", "kl", "fit", marks=pytest.mark.long)]
+ENDS += [*((*case, "stream") for case in KL), ("counts", "kl", "fit")]
+# Each table, loss and road is in make test; all of them together take minutes.
+AT_ONCE = {("gamma", "squared", "fit"), ("digits", "squared", "stream"), ("few", "kl", "stream")}
+AT_ONCE |= {("signed", "squared", "fit"), ("counts", "squared", "stream")}
+LATER = [pytest.mark.long, pytest.mark.weekly]
+ENDS = [case if case in AT_ONCE else pytest.param(*case, marks=LATER) for case in ENDS]
 
 
 @pytest.mark.slow
