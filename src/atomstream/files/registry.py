@@ -36,6 +36,7 @@ VALUES = {
     "Scaling": "atomstream.loop.scaling",
     "Seen": "atomstream.loop.seen",
     "State": "atomstream.memory.state",
+    "StateIndex": "atomstream.base.states",
     "StreamedRounds": "atomstream.loop.streamed_rounds",
     "Subgradient": "atomstream.memory.subgradient",
     "Usage": "atomstream.memory.state",

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from atomstream.base import ArrayLike, RandomSource, check_count, generator, without_mask
+from atomstream.base.states import StateIndex
 from atomstream.estimators._given import checked_weights
 from atomstream.estimators.registry import SCHEDULES, ScheduleChoice, resolve
 from atomstream.fields.networks.network import Network
-from atomstream.fields.walks.states import StateIndex
 from atomstream.problem import Clock
 
 MAX_ROUNDS, GAIN = 2000, 1e-8  # over all edges, and what a round gains at least per edge

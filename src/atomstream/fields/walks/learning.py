@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from atomstream.base import Choice, RandomSource, checked_array, generator
 from atomstream.base.saved_fields import array, count, number, one_of, part
+from atomstream.base.states import StateIndex
 from atomstream.estimators._calls import Transaction
 from atomstream.estimators._estimator import Estimator, estimator
 from atomstream.estimators.registry import Start
 from atomstream.fields.walks.parameters import SCALINGS
-from atomstream.fields.walks.states import StateIndex, check_weights_of
+from atomstream.fields.walks.states import check_weights_of
 from atomstream.fields.walks.update import HebbianFactor, Moves, Steps, orthonormal
 
 
