@@ -1,4 +1,4 @@
-"""Run every benchmark and experiment whose record is not of the commit that is checked out.
+"""Run the benchmarks and experiments whose record is not of the commit that is checked out.
 
 ``make bench`` runs them here; while they run, the checkout must stay at its commit. In another
 environment, or in a clone that stays while work goes on here::
@@ -9,6 +9,7 @@ What times threads, processes or a first call comes first, with nothing beside i
 everything else, as many at a time as there are cores, with one thread each, and what took least the
 last time first. Run again, it goes on with what is left. The record of before lies beside the new
 one, as ``NAME.before``, until that one is finished, and comes back where a command fails.
+``--judged`` runs what was judged once, and is not asked to be of the newest commit.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from itertools import product
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
+JUDGED = "benchmarks/judged"
 # Scripts that write one record with the name of its argument in it.
 PARTS = {
     "at_hand.py": ("at-hand", "squared kl is l1"),
@@ -99,16 +101,22 @@ ALONE = re.compile(
 THREADS = re.compile(r"coding|learning-threads")
 
 
+def place(words: str) -> str:
+    """Return the words of a command of a benchmark with the place of its script."""
+    folder = JUDGED if (HERE / JUDGED / words.split()[0]).exists() else "benchmarks"
+    return f"{folder}/{words}"
+
+
 def commands() -> dict[tuple[str, ...], list[str]]:
     """Return what to run for the records of each tuple, relative to the folder of a checkout."""
     made = {
-        (f"{name}-{part.lower()}",): [f"benchmarks/{script} {part}"]
+        (f"{name}-{part.lower()}",): [f"{place(script)} {part}"]
         for script, (name, parts) in PARTS.items()
         for part in parts.split()
     }
-    made |= {tuple(names.split()): [f"benchmarks/{words}"] for words, names in OTHERS.items()}
+    made |= {tuple(names.split()): [place(words)] for words, names in OTHERS.items()}
     genomes = (" ".join(map(str, cell)) for cell in GENOMES)
-    made["signatures-genomes",] = [f"benchmarks/signatures.py genomes {cell}" for cell in genomes]
+    made["signatures-genomes",] = [place(f"signatures.py genomes {cell}") for cell in genomes]
     for path in sorted((HERE / "experiments").glob("exp_*.py")):
         if not any(words.startswith(path.name) for words in EACH):
             names = re.findall(r'\bsave\("([^"]+)"', path.read_text(encoding="utf-8"))
@@ -136,15 +144,20 @@ class Checkout:
     def path(self, name: str) -> Path:
         """Return the file of a record."""
         part = "experiments" if name[:3].isdigit() else "benchmarks"
+        part = JUDGED if (self.folder / JUDGED / f"results/{name}.json").exists() else part
         return self.folder / part / "results" / f"{name}.json"
 
     def record(self, name: str) -> dict:
         """Return a record."""
         return json.loads(self.path(name).read_text(encoding="utf-8"))
 
-    def left(self) -> dict[tuple[str, ...], list[str]]:
+    def left(self, *, judged: bool = False) -> dict[tuple[str, ...], list[str]]:
         """Return what is of another commit, and its commands, quick ones first."""
-        found = {names: told for names, told in commands().items() if not self.finished(names)}
+        found = {
+            names: told
+            for names, told in commands().items()
+            if told[0].startswith(JUDGED) == judged and not self.finished(names)
+        }
         return dict(sorted(found.items(), key=lambda each: self.seconds(each[0])))
 
     def finished(self, names: tuple[str, ...]) -> bool:
@@ -195,7 +208,7 @@ class Checkout:
     def call(self, command: str, name: str, log: object) -> int:
         """Run a command with what it prints in a file, and return its status."""
         words = command.format(scratch=tempfile.gettempdir(), esat=self.esat).split()
-        paths = [str(self.folder / part) for part in ("src", "experiments")]
+        paths = [str(self.folder / part) for part in ("src", "experiments", "benchmarks")]
         variables = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "MPLBACKEND": "agg"}
         if not THREADS.fullmatch(name):
             variables |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -211,11 +224,12 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1e6, help="Begin nothing after them.")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="At a time, at most.")
     parser.add_argument("--esat", default=".venv-esat/bin/python", help="A Python that has esat.")
+    parser.add_argument("--judged", action="store_true", help="What was judged once, instead.")
     parser.add_argument("--list", action="store_true", help="Say what is left, and end.")
     options = parser.parse_args()
     checkout = Checkout(options.checkout.resolve(), str(Path(options.esat).absolute()))
     until = time.monotonic() + 60 * options.minutes
-    left = checkout.left()
+    left = checkout.left(judged=options.judged)
     if options.list:
         print("\n".join(f"{', '.join(names)}: {checkout.seconds(names):,.0f} s" for names in left))
         return

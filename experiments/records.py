@@ -51,7 +51,7 @@ class Records:
         seconds : float, optional
             Wall-clock time of the run; by default since this module was imported.
         """
-        scripts = ("src", "experiments/*.py", f"{self.folder.parent.name}/*.py")
+        scripts = ("src", "experiments/*.py", "benchmarks/*.py", "benchmarks/judged/*.py")
         record = {
             "commit": _git("rev-parse", "--short", "HEAD"),
             "changed": bool(_git("status", "--porcelain", "-uno", "--", *scripts)),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 EXPERIMENTS, BENCHMARKS = ROOT / "experiments", ROOT / "benchmarks"
-sys.path += [str(EXPERIMENTS), str(BENCHMARKS)]
+sys.path += [str(EXPERIMENTS), str(BENCHMARKS), str(BENCHMARKS / "judged")]
 
 
 def missing_names(path):

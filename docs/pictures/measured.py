@@ -18,13 +18,18 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from write_page import below_ours, ends, time_to
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parents[1] / "benchmarks/results"
+ROOT = HERE.parents[1]
 OURS, PEER, OTHER = "#d95f02", "#7f8c9b", "#b8a9c9"
+
+
+def files_of(pattern):
+    """Return the files of benchmarks whose names match a pattern: both folders have results."""
+    return sorted((ROOT / "benchmarks").rglob(f"results/{pattern}.json"))
 
 
 def records(pattern):
     """Return the records of benchmarks whose names match a pattern, by name."""
-    paths = sorted(RESULTS.glob(f"{pattern}.json"))
+    paths = files_of(pattern)
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
@@ -35,10 +40,11 @@ def read(name):
 
 def origin(pattern):
     """Return the files of a benchmark, the commits and dates of their runs, and the machine."""
-    found = records(pattern).values()
-    runs = {f"{each['commit']} of {each['date']}" for each in found}
-    machines = {"{processor}, {cores} cores".format(**each["machine"]) for each in found}
-    files = f"benchmarks/results/{pattern}.json"
+    told = records(pattern).values()
+    runs = {f"{each['commit']} of {each['date']}" for each in told}
+    machines = {"{processor}, {cores} cores".format(**each["machine"]) for each in told}
+    folder = files_of(pattern)[0].parent.relative_to(ROOT).as_posix()
+    files = f"{folder}/{pattern}.json"
     return f"{files}, commit {', '.join(sorted(runs))}; {', '.join(sorted(machines))}"
 
 

@@ -34,7 +34,7 @@ def random_walks():
 
 
 def network_dictionaries():
-    names = [path.stem for path in (BENCHMARKS / "results").glob("links-*.json")]
+    names = [path.stem for path in BENCHMARKS.rglob("results/links-*.json")]
     tasks = [task for name in names for task in results(name)["tasks"].values()]
     simple = [name for name in tasks[0] if name in SCORES or name.startswith("SVD")]
     below = [max(mean(task[name]) for name in simple) - mean(task["fitted"]) for task in tasks]

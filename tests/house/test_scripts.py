@@ -17,16 +17,17 @@ KNOWN = '"set" of "LayoutEngine"'  # of one kind of engine, which the checker ca
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["benchmarks", "experiments"])
+@pytest.mark.parametrize("folder", ["benchmarks", "benchmarks/judged", "experiments"])
 def test_calls_have_the_arguments_that_functions_ask_for(folder):
     """Most scripts run once in months: here one that no longer fits another's function is found."""
     told = "--check-untyped-defs --ignore-missing-imports --follow-imports=silent"
     told += " --explicit-package-bases --cache-dir .mypy_cache/scripts"
     scripts = [str(path) for path in sorted((ROOT / folder).glob("*.py"))]
+    places = "src", "benchmarks", "experiments", folder
     done = subprocess.run(
         [sys.executable, "-m", "mypy", *told.split(), *scripts],
         cwd=ROOT,
-        env=os.environ | {"MYPYPATH": os.pathsep.join(("src", folder))},
+        env=os.environ | {"MYPYPATH": os.pathsep.join(places)},
         capture_output=True,
         text=True,
     )

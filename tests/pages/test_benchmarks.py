@@ -19,8 +19,8 @@ from atomstream import OnlineNMF
 
 write_page, benchmark_records = import_module("write_page"), import_module("benchmark_records")
 templates, guard, engine = map(import_module, ("templates", "guard", "engine"))
-RECORDS = sorted(path.stem for path in BENCHMARKS.glob("results/*.json"))
-SCRIPTS = sorted(BENCHMARKS.glob("*.py"))
+RECORDS = sorted(path.stem for path in BENCHMARKS.rglob("results/*.json"))
+SCRIPTS = sorted(BENCHMARKS.rglob("*.py"))
 
 
 @functools.cache

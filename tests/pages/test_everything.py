@@ -8,7 +8,8 @@ import pytest
 from pages import ROOT
 
 everything = import_module("everything")
-RECORDS = [*ROOT.glob("benchmarks/results/*.json"), *ROOT.glob("experiments/results/*.json")]
+PARTS = ("benchmarks", "benchmarks/judged", "experiments")
+RECORDS = [path for part in PARTS for path in ROOT.glob(f"{part}/results/*.json")]
 WRITE = """
 import json, sys, pathlib
 path = pathlib.Path("benchmarks/results/a.json")

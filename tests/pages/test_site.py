@@ -169,10 +169,10 @@ def test_every_benchmark_has_a_chart():
     """And every chart names the files that it is drawn from: `finish` is given their name."""
     script = (ROOT / "docs/pictures/measured.py").read_text(encoding="utf-8")
     read = set(re.findall(r'(?:read|records)\("([\w*-]+)"\)', script))
-    results = ROOT / "benchmarks/results"
-    drawn = {path for name in read for path in results.glob(f"{name}.json")}
-    tables = {path for name in TABLES for path in results.glob(f"{name}*.json")}
-    assert drawn == {*results.iterdir()} - tables
+    folder = ROOT / "benchmarks"
+    drawn = {path for name in read for path in folder.rglob(f"results/{name}.json")}
+    tables = {path for name in TABLES for path in folder.rglob(f"results/{name}*.json")}
+    assert drawn == {*folder.rglob("results/*.json")} - tables
     named = re.findall(r'(?:finish|chart|alone)\((?:figure, )?"([\w-]+)", "([\w*-]+)"', script)
     assert read == {source for _, source in named}
     there = {path.stem for path in (ROOT / "docs/pictures").glob("measured-*.png")}

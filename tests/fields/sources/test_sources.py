@@ -566,7 +566,7 @@ def test_a_new_source_is_dated_and_the_next_day_is_explained_as_by_a_fit_of_its_
         figures.append((min(near, default=np.inf), ours / theirs))
     late, ratio = np.median(figures, axis=0)
     room.error(late, at_most=7)
-    room.ratio(ratio, at_most=1.1)  # days of a small site scatter: benchmarks/live_sources.py
+    room.ratio(ratio, at_most=1.1)  # days of a small site scatter: judged/live_sources.py
     # The Q of an hour is that of its contributions before the hour is learned.
     model = fitted(X[:480], W[:480])
     before = model.components_.copy()

@@ -1,6 +1,6 @@
 """What the watch finds in three real streams: headlines of 2003, hourly weather, an epidemic.
 
-``python benchmarks/real_streams.py`` reads the shared data (ATOMSTREAM_DATA, by default the folder
+``judged/real_streams.py`` reads the shared data (ATOMSTREAM_DATA, by default the folder
 ``shared/data`` beside the checkout) and writes ``results/real-streams.json``. The page that tells
 of it is ``docs/how-to/streams-that-change.md``. The rivals of the adaptive schedule are the default
 one and the best of six fixed half-lives, which is chosen in hindsight.

@@ -1,6 +1,6 @@
 """A photograph of 12 megapixels rebuilt from 12 x 12 patches at stride 4: seconds and peak memory.
 
-Run it alone, in a fresh process: ``python benchmarks/pictures.py [--grey] [--jobs N]``. The
+Run it alone, in a fresh process: ``judged/pictures.py [--grey] [--jobs N]``. The
 photograph is scikit-learn's "china", enlarged to 4000 x 3000 pixels, with noise of 3 grey levels so
 that enlarging does not make it easier to code. Learning (60,000 patches, 100 atoms) and loading are
 told apart from rebuilding.

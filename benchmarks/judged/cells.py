@@ -1,6 +1,6 @@
 """Gene programs of blood cells: a consensus against as many runs of scikit-learn's NMF.
 
-``python benchmarks/cells.py`` writes ``results/cells.json``. Replicates of both sides have the same
+``judged/cells.py`` writes ``results/cells.json``. Replicates of both sides have the same
 data (genes chosen and scaled by `atomstream.cells`, or simulated counts) and are clustered and
 filtered in the same way; those of scikit-learn see all cells, ours a bootstrap of nine tenths, or
 these nine tenths as they are. On the blood cells other runs of scikit-learn's, with other seeds,

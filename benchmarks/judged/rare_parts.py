@@ -1,6 +1,6 @@
 """Rare parts: programs of few cells in a consensus, and the numbers of parts that rules choose.
 
-``python benchmarks/rare_parts.py`` writes ``results/rare-parts-*.json``; names of parts run these
+``judged/rare_parts.py`` writes ``results/rare-parts-*.json``; names of parts run these
 alone (``programs``, ``divergence``, ``genomes``).
 
 *Programs.* Two sets of 50 runs of scikit-learn's NMF share the programs that have a partner in the

@@ -1,11 +1,11 @@
 """Dictionaries that predict: accuracy and reconstruction beside models that only predict.
 
-``python benchmarks/labels.py`` writes ``results/labels.json``: digits with ten atoms and breast
+``judged/labels.py`` writes ``results/labels.json``: digits with ten atoms and breast
 cancer with two (ten folds, three divisions), 100 labels of the digits, and counts of words of 20
 newsgroups. ``error`` is the squared error of the rows nobody learned from over that of
 scikit-learn's NMF of as many atoms, all coded exactly.
 
-``python benchmarks/labels.py words`` writes ``results/labels-words.json``: the same documents in
+``judged/labels.py words`` writes ``results/labels-words.json``: the same documents in
 two preparations, square roots of shares and tf-idf, with the settings of all methods chosen on a
 quarter of the rows that they learn from, in three divisions.
 

@@ -1,6 +1,6 @@
 """Hidden and planted edges: the fitted score of a network dictionary against simple scores.
 
-``python benchmarks/links.py [NETWORK ...]`` writes ``results/links-<name>.json``, for each of ten
+``judged/links.py [NETWORK ...]`` writes ``results/links-<name>.json``, for each of ten
 networks: the three of the shared data, karate, Les Miserables, and five made ones. A third of the
 edges are hidden, or a tenth planted; non-edges are drawn uniformly and matched by degree; five
 splits of each. Rivals: Adamic-Adar, Jaccard, resource allocation, preferential attachment, and SVDs

@@ -1,7 +1,7 @@
 """Who finds the atoms of a sparse model first? Codes of a given number of entries.
 
-python benchmarks/sparse_model.py --seconds 40     # writes results/sparse-model.json
-python benchmarks/sparse_model.py rivals           # writes results/sparse-model-rivals.json
+judged/sparse_model.py --seconds 40     # writes results/sparse-model.json
+judged/sparse_model.py rivals           # writes results/sparse-model-rivals.json
 
 Samples are sums of 5 out of 2,048 random atoms in 256 dimensions, with noise. An atom counts as
 found where a learned one has a cosine above 0.9 with it, up to sign. One thread, processor time,

@@ -1,6 +1,6 @@
 """A million cells from a backed file: time, peak memory and bytes read of a consensus.
 
-``python benchmarks/million_cells.py FILE`` makes the file unless it is there, lets children of this
+``judged/million_cells.py FILE`` makes the file unless it is there, lets children of this
 process learn from it, and writes what they measured as ``results/million-cells.json``.
 """
 

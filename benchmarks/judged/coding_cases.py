@@ -1,7 +1,7 @@
 """Exact nonnegative codes under eighteen dictionaries, against SPAMS: half of them for tuning.
 
-python benchmarks/coding_cases.py            # all, some minutes
-python benchmarks/coding_cases.py others     # those that were held out
+judged/coding_cases.py            # all, some minutes
+judged/coding_cases.py others     # those that were held out
 
 One thread, processor times, in turns; products of samples and atoms count for both. A contender
 counts where it reaches the gap: 1e-9 in float64, 1e-5 in float32, for all but one row in a

@@ -1,6 +1,6 @@
 """Chains, tensors, short texts and wide dictionaries against bare loops and peers, pair by pair.
 
-``python benchmarks/ground.py`` writes a record of each part (``results/ground-texts.json``, ...);
+``judged/ground.py`` writes a record of each part (``results/ground-texts.json``, ...);
 names of parts run these alone (``texts``, ``motifs``, ``pivots``, ``words``, ``cubes``, ``wide``).
 One thread. Contenders take turns, in an order that changes sides; what counts is processor time,
 and of each pair the ratio. TensorLy and scikit-learn are the peers; bare loops are compiled here.

@@ -1,6 +1,6 @@
 """One step ahead on ETTh2 without a leak: a protocol and a table that others set.
 
-``python benchmarks/etth2.py`` writes ``results/etth2-one-step.json``; ``python benchmarks/etth2.py
+``judged/etth2.py`` writes ``results/etth2-one-step.json``; ``judged/etth2.py
 windows`` writes ``results/etth2-windows.json``, of 24 and 48 steps, which takes some minutes.
 
 The first 14,400 hours, seven columns, standardised by the first 2,880 rows; the mean squared error

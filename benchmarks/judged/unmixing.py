@@ -1,6 +1,6 @@
 """Unmixing of spectral images: end members and their shares, on Samson and on simulated cubes.
 
-``python benchmarks/unmixing.py`` writes ``results/unmixing-cubes.json``. Samson has 95 x 95 pixels
+``judged/unmixing.py`` writes ``results/unmixing-cubes.json``. Samson has 95 x 95 pixels
 of 156 bands; three end members and the shares of each pixel are given (the shares are nonnegative
 least squares on the given members, over their sum). All pixels are brought to length one, for all
 methods. The figure is the mean angle, in radians, between the given members and those found, one

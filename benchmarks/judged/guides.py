@@ -1,13 +1,13 @@
 """Figures of the guides: hidden entries of tables, and cells in simulated movies.
 
-``python benchmarks/guides.py missing`` hides entries of tables that are made of five atoms, with
+``judged/guides.py missing`` hides entries of tables that are made of five atoms, with
 noise and without, fills them in with `OnlineNMF` and several ridges, and tells the root mean square
 error against the clean numbers: medians of ten seeds. Beside it are the mean of all observed
 entries, the means of columns, scikit-learn's IterativeImputer (defaults, but up to 100 rounds), and
 alternating ridge regressions of the same rank with three penalties. The tables show all ridges:
 none was chosen. Then the processor time of codes of rows with and without missing entries.
 
-``python benchmarks/guides.py movies`` looks for the cells of the movies of the gallery, seeds 0 to
+``judged/guides.py movies`` looks for the cells of the movies of the gallery, seeds 0 to
 4, beside scikit-learn's NMF to its end and FastICA of the courses of pixels. The number of atoms is
 that of the example.
 """

@@ -1,6 +1,6 @@
 """Completion of traffic tensors: a protocol and a table that others set.
 
-``python benchmarks/traffic.py`` writes ``results/traffic-*.json``: car parks of Birmingham (30
+``judged/traffic.py`` writes ``results/traffic-*.json``: car parks of Birmingham (30
 parks, 77 days, 18 times) and taxi trips in New York (30 x 30 zones, 1,464 hours). Names of cities
 run these alone.
 
@@ -19,7 +19,7 @@ three entries of a pair with hardly a trip were in the thousands; Birmingham at 
 "Whole days": 40 % of the days of each park or pair are hidden, and a tenth of the others serves to
 choose.
 
-``python benchmarks/traffic.py rivals`` writes ``results/traffic-rivals.json``, for both kinds of
+``judged/traffic.py rivals`` writes ``results/traffic-rivals.json``, for both kinds of
 masks: what is left by interpolation between the nearest days that are known, time by time, or along
 the hours; by the mean of the same time on the same day of the week; and by batch matrix
 factorization with thirty rounds of alternating ridge regressions, of parks and times of a day x

@@ -1,6 +1,6 @@
 """Atoms that data sets share and atoms of each alone, beside integrative factorization in batch.
 
-``python benchmarks/shared_atoms.py`` writes ``results/shared-atoms-planted.json`` and
+``judged/shared_atoms.py`` writes ``results/shared-atoms-planted.json`` and
 ``results/shared-atoms-cells.json``.
 
 Rivals are written here and run to their ends (a sweep gains less than 1e-7); the best of

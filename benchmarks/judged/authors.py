@@ -1,6 +1,6 @@
 """Texts of five authors: dictionaries with labels beside models that only predict.
 
-``python benchmarks/authors.py`` writes ``results/labels-authors.json``. A text is the words that
+``judged/authors.py`` writes ``results/labels-authors.json``. A text is the words that
 follow words of a list, thinned to the length of the shortest text, in four draws. Each of the 25
 is left out once. Every method has six settings, of which none is chosen.
 """

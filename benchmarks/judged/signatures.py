@@ -1,6 +1,6 @@
 """Mutational signatures: a published example, simulated genomes, and samples refitted.
 
-``python benchmarks/signatures.py`` writes ``results/signatures-*.json``; ``published`` and
+``judged/signatures.py`` writes ``results/signatures-*.json``; ``published`` and
 ``refit`` run these alone, ``genomes 5 0.05 2`` the cell of 5 signatures, noise .05 and seed 2, and
 ``genomes 5 0.05 2 1000`` the same of 1,000 genomes: the record keeps the cells that it has.
 

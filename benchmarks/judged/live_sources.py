@@ -1,6 +1,6 @@
 """Sources of air, live: a site with one row an hour, seasons, a new source and a changed profile.
 
-``python benchmarks/live_sources.py`` writes the record ``sources-live``.
+``judged/live_sources.py`` writes the record ``sources-live``.
 
 The site is made: 540 days of 14 species from five sources, whose contributions are lognormal,
 depend on the hours before (a correlation of .93), and have a rhythm of the day and of the year.

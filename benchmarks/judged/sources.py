@@ -1,6 +1,6 @@
 """Sources of air: the least Q of twenty starts, and the time it takes, for 3 to 10 factors.
 
-``python benchmarks/sources.py`` writes the record ``sources-fits``; numbers of factors may be named
+``judged/sources.py`` writes the record ``sources-fits``; numbers of factors may be named
 (by default all of them). With ``--esat PYTHON``, a Python that has esat installed (of the
 U.S. EPA, Apache-2.0, ``pip install esat``; its pins of other packages need an environment of its
 own), it has the figures of that too.

@@ -1,6 +1,6 @@
 """Denoising of standard pictures: our default, K-SVD and BM3D.
 
-``python benchmarks/denoising.py 25`` writes ``results/denoising-25.json`` for noise of 25 grey
+``judged/denoising.py 25`` writes ``results/denoising-25.json`` for noise of 25 grey
 levels; without an argument 15, 25 and 50 are done. The pictures are six of Set12 and 24 of BSD68,
 grey, with white noise (seed 0) that is not clipped. Every method has the noisy picture and the
 level of the noise alone. The figure is the peak signal-to-noise ratio.

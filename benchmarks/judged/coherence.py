@@ -1,16 +1,15 @@
 """Coherence of topics in documents that were not learned from, against batch NMF run to its end.
 
-``python benchmarks/coherence.py`` writes a record for each text: *Sherlock Holmes* by paragraphs
+``judged/coherence.py`` writes a record for each text: *Sherlock Holmes* by paragraphs
 (``results/coherence-novel.json``), and every fourth post of 20 Newsgroups. Names of texts run these
-alone. Half of the documents,
-drawn anew for each of five seeds, are learned from by `TopicModel` with its defaults, and by
-scikit-learn's `NMF` under Kullback-Leibler on the counts that the model has made of them, from
-``nndsvda`` and from five draws of random numbers, until 200 rounds gain less than 1e-4 of the loss
-or 8,000 are made; "more coherent start" is that of ``nndsvda`` and the first draw whose words are
-more coherent in the learned half, "most coherent of six" that of all, as many as ours chooses from.
-The figure is the mean NPMI of the ten likeliest words of ten topics in the other half. The starts
-of our topics were chosen on headlines and on the news of the BBC (``python
-benchmarks/coherence.py headlines bbc``) and on paragraphs of docstrings, not on what is reported.
+alone. Half of the documents, drawn anew for each of five seeds, are learned from by `TopicModel`
+with its defaults, and by scikit-learn's `NMF` under Kullback-Leibler on the counts that the model
+has made of them, from ``nndsvda`` and from five draws of random numbers, until 200 rounds gain less
+than 1e-4 of the loss or 8,000 are made; "more coherent start" is that of ``nndsvda`` and the first
+draw whose words are more coherent in the learned half, "most coherent of six" that of all, as many
+as ours chooses from. The figure is the mean NPMI of the ten likeliest words of ten topics in the
+other half. The starts of our topics were chosen on headlines and on the news of the BBC
+(``judged/coherence.py headlines bbc``) and on paragraphs of docstrings, not on what is reported.
 """
 
 import os
