@@ -25,8 +25,8 @@ from atomstream import (
     save,
 )
 from atomstream.base.bootstrap import RowDraws
-from atomstream.dictionaries.clusters import cluster
 from atomstream.fields.consensus.agreement import Consensus
+from atomstream.fields.consensus.clusters import cluster
 from atomstream.fields.consensus.rank_reason import _advice
 
 

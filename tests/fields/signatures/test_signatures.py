@@ -9,8 +9,8 @@ from scipy.optimize import nnls
 from scipy.special import kl_div
 
 from atomstream import signatures
-from atomstream.coders.few_atoms import few_codes
 from atomstream.exceptions import DataWarning, InputError
+from atomstream.fields.signatures.few_atoms import few_codes
 
 ChannelTable = signatures.ChannelTable
 CHANNELS = [

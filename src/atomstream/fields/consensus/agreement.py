@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import of_sum_one, unit
-from atomstream.dictionaries.clusters import cluster
+from atomstream.fields.consensus.clusters import cluster
 from atomstream.fields.consensus.intervals import interval
 
 

@@ -19,7 +19,7 @@ from atomstream.base.saved_fields import array, count, each, part
 from atomstream.dictionaries.rows import Rows
 from atomstream.estimators._base import OnlineDictionary
 from atomstream.estimators._calls import Transaction
-from atomstream.estimators._hidden_entries import hidden_errors, hidden_parts, mean_errors
+from atomstream.fields.consensus.hidden_entries import hidden_errors, hidden_parts, mean_errors
 from atomstream.fields.consensus.structure import Verdict, judge
 from atomstream.loop import Algorithm
 from atomstream.problem import Batch

@@ -8,8 +8,8 @@ import scipy  # what is in it is loaded at its first use
 from numpy.typing import NDArray
 
 from atomstream.dictionaries.rows import Rows
-from atomstream.estimators._hidden_entries import ACCURACY
 from atomstream.fields.consensus.ensemble import Ensemble
+from atomstream.fields.consensus.hidden_entries import ACCURACY
 
 PERCENT = 95.0  # of intervals
 WIDER = 1.25

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from atomstream.base import counted
 from atomstream.base.saved_fields import array, part
-from atomstream.dictionaries.clusters import SAME
 from atomstream.fields.consensus.agreement import Consensus
+from atomstream.fields.consensus.clusters import SAME
 from atomstream.fields.consensus.ensemble import Ensemble
 from atomstream.fields.consensus.rank_reason import Evidence, reason
 from atomstream.fields.consensus.structure import Verdict

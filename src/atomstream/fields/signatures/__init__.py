@@ -2,9 +2,9 @@
 
 De novo extraction is a consensus of bootstraps that go to their end. Read `tables` (counts and
 catalogues, as the field writes them), `extraction` (the signatures), `matches` (which known ones
-they are, and which they are made of), `exposures` (how many mutations of a sample each explains),
-then `classes` and `look` (profiles in the colours of the field) and `run` (``atomstream
-signatures``).
+they are, and which they are made of), `exposures` and `few_atoms` (how many mutations of a sample
+each explains), then `classes` and `look` (profiles in the colours of the field) and `run`
+(``atomstream signatures``).
 """
 
 import lazy_loader

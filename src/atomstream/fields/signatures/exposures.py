@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import RandomSource, check_count, counted, generator, unit
-from atomstream.coders.few_atoms import few_codes, possible
 from atomstream.exceptions import DataWarning
+from atomstream.fields.signatures.few_atoms import few_codes, possible
 from atomstream.fields.signatures.tables import ChannelTable, check_counts, write_tabs
 
 FENCE = 1.5  # interquartile ranges of the logarithms above their upper quartile
@@ -50,7 +50,7 @@ def refit(mutations: ChannelTable, catalogue: ChannelTable) -> Exposures:
     A signature stays in a sample where the counts need it: where the divergence (minus the
     logarithm of the Poisson likelihood) would rise by more than the price of a signature in the
     Bayesian information criterion, times the dispersion of the sample
-    (`atomstream.coders.few_atoms`). Channels that are 0 in all signatures are left out.
+    (`atomstream.fields.signatures.few_atoms`). Channels that are 0 in all signatures are left out.
 
     Parameters
     ----------

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atomstream.base import RandomSource, check_count, generator, track
-from atomstream.estimators._anchors import in_ranges
 from atomstream.estimators.nmf import OnlineNMF
 from atomstream.exceptions import InputError
 from atomstream.fields.sources import Factors, Ranges, SpeciesTable, block_rows, mapped_to
+from atomstream.fields.sources.anchors import in_ranges
 from atomstream.fields.sources.factors import MAPPED_SHARE
 from atomstream.fields.sources.species import by_species
 

@@ -80,8 +80,8 @@ class MotifGlauber(MotifChain[int]):
         ValueError
             For a position that is no copy, and where no copy was found.
         """
-        from atomstream._kernels.uniform import source_of
         from atomstream.fields.networks.chains.kernel_motif import grow
+        from atomstream.fields.networks.chains.kernel_uniform import source_of
 
         if position is not None:
             return copy_of(self.network, self.motif, position)
@@ -110,8 +110,8 @@ class MotifGlauber(MotifChain[int]):
         self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
     ) -> tuple[NDArray, NDArray]:
         """Return ``n`` copies, ``thin`` moves apart, int64 of shape (n, k), and the last one."""
-        from atomstream._kernels.uniform import source_of
         from atomstream.fields.networks.chains.kernel_motif import glauber
+        from atomstream.fields.networks.chains.kernel_uniform import source_of
 
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
         glauber(source_of(rng), state, found, thin, self._lists, self._edges, self._dense)

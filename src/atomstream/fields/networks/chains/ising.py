@@ -141,8 +141,8 @@ class IsingGibbs(Part, Chain[int]):
             return 1 / (1 + np.exp(-2 / self.temperature * (np.arange(-4, 5) + self.field)))
 
     def _advance(self, rng: np.random.Generator, state: NDArray, n: int) -> NDArray:
-        from atomstream._kernels.uniform import source_of
         from atomstream.fields.networks.chains.kernel_ising import checkerboard, random_sites
+        from atomstream.fields.networks.chains.kernel_uniform import source_of
 
         update = random_sites if self.sweep == "random" else checkerboard
         update(source_of(rng), state, self._table(), n, self.boundary == "torus")

@@ -1,7 +1,7 @@
 """Heat bath updates of spins on a square lattice, in place."""
 
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.uniform import uniform
+from atomstream.fields.networks.chains.kernel_uniform import uniform
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.uniform import uniform
+from atomstream.fields.networks.chains.kernel_uniform import uniform
 from atomstream.fields.networks.chains.kernel_walk import draw
 
 MAX_PROPOSALS = 12  # proposals that are refused before a conditional is formed

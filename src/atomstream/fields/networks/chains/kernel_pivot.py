@@ -4,7 +4,7 @@ import numpy as np
 
 from atomstream._kernels.compile import kernel
 from atomstream._kernels.support import copy
-from atomstream._kernels.uniform import uniform
+from atomstream.fields.networks.chains.kernel_uniform import uniform
 from atomstream.fields.networks.chains.kernel_walk import drawn
 
 TOGETHER = 256  # copies that are grown side by side: reads of one wait while others compute

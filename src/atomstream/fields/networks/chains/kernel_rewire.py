@@ -1,7 +1,7 @@
 """Random swaps of the ends of edges, which leave every degree as it is."""
 
 from atomstream._kernels.compile import inlined, kernel
-from atomstream._kernels.uniform import uniform
+from atomstream.fields.networks.chains.kernel_uniform import uniform
 
 
 @inlined

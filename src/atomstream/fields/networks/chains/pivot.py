@@ -103,8 +103,8 @@ class MotifPivot(MotifChain[bool]):
         self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
     ) -> tuple[NDArray, NDArray]:
         """Return ``n`` copies, ``thin`` steps apart, int64 of shape (n, k), and the last one."""
-        from atomstream._kernels.uniform import source_of
         from atomstream.fields.networks.chains.kernel_pivot import pivot
+        from atomstream.fields.networks.chains.kernel_uniform import source_of
 
         state, found = state.copy(), np.empty((n, self.motif.size), dtype=np.int64)
         out, into = self.network.out, self.network.into

@@ -93,8 +93,8 @@ def rewired(matrix: Any, rng: np.random.Generator, directed: bool) -> Any:
     rng : Generator
     directed : bool
     """
-    from atomstream._kernels.uniform import source_of
     from atomstream.fields.networks.chains.kernel_rewire import swap
+    from atomstream.fields.networks.chains.kernel_uniform import source_of
 
     starts, heads = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
     tails = np.repeat(np.arange(matrix.shape[0]), np.diff(starts))

@@ -83,7 +83,7 @@ class RandomWalk(Chain[None]):
         self, rng: np.random.Generator, state: NDArray, n: int, thin: int = 1
     ) -> tuple[NDArray, NDArray]:
         """Return ``n`` nodes, ``thin`` steps apart, int64 of shape (n,), and the last one."""
-        from atomstream._kernels.uniform import source_of
+        from atomstream.fields.networks.chains.kernel_uniform import source_of
         from atomstream.fields.networks.chains.kernel_walk import walk
 
         source, found, out = source_of(rng), np.empty(n, dtype=np.int64), self.network.out

@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import silhouette_score
 
-from atomstream.dictionaries.clusters import cluster
+from atomstream.fields.consensus.clusters import cluster
 
 
 def copies(n_replicates=12, spread=0.01, seed=0, strange=0):
