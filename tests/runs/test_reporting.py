@@ -1,10 +1,10 @@
 """The report of a model in memory: of every kind of model, and the same as of its file."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from golden.every import FILES
 from sklearn.base import clone
 from zoo import ZOO
 
@@ -21,15 +21,14 @@ from atomstream import (
 from atomstream.cli import main
 from atomstream.files.registry import models
 
-GOLDEN = Path(__file__).parents[1] / "golden/models"
 X = np.random.default_rng(0).random((60, 6))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(models()))
 def test_every_model_has_a_report(name, tmp_path):
-    if (GOLDEN / f"{name}.atoms").exists():
-        model = load(GOLDEN / f"{name}.atoms")
+    if name in FILES:
+        model = load(FILES[name])
     elif name == "SupervisedDictionary":  # needs labels, which the zoo has none of
         model = SupervisedDictionary(3, n_epochs=2, random_state=0).fit(X, np.arange(60) % 3)
     else:  # younger than the golden files
