@@ -8,6 +8,9 @@ import numpy as np
 RNG = np.random.default_rng(0)
 WHOLE = np.round(RNG.gamma(1, 1, (14, 2)) @ RNG.random((2, 6)) + 0.1, 3)
 
+# Rows in which no entry is small.
+POSITIVE = np.abs(np.random.default_rng(0).standard_normal((40, 6))) + 0.1
+
 
 def holes(X, *places):
     """Return a copy with NaN at these places of the flattened array."""
