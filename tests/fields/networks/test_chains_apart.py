@@ -1,44 +1,19 @@
-"""What learns or samples apart, a task each: ranks of a consensus, chains on a network."""
+"""Chains on a network run apart, a task each."""
 
 import networkx as nx
 import numpy as np
 import pytest
+from hanging import in_time
+from rounds import bits
 from sklearn.base import clone
-from strange import Bad, Drawn, Fickle, planted
-from test_laws_of_rounds import bits, drawn
+from strange import Fickle, Forgetful
 
-from atomstream import BadShardError, ConsensusNMF, NetworkDictionary, choose_rank
-from atomstream.cluster import Rounds, Shards, sample_chains
+from atomstream import EngineError, NetworkDictionary
+from atomstream.cluster import Rounds, gathering, sample_chains
 from atomstream.fields.networks.motifs import Motif
 from atomstream.fields.networks.network import Network
 from atomstream.fields.networks.rebuilding import ChainShard
 from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
-
-
-@pytest.mark.parametrize("engine", [None, "threads:2", Fickle(5)])
-def test_ranks_of_a_consensus_learn_apart_what_they_learn_together(engine):
-    listed = drawn(2)
-    model = ConsensusNMF([2, 3, 4], n_replicates=4, batch_size=100, random_state=0)
-    there = clone(model).fit_stream(listed, engine=engine)
-    X = np.concatenate([*listed[0].read(0, 300), *listed[1].read(0, 300)])
-    here = clone(model).fit_stream(np.split(X, 6))
-    assert there.n_components_ == here.n_components_
-    assert np.array_equal(there.components_, here.components_)
-    assert there.choice_.table == here.choice_.table
-    rank = choose_rank(listed, [2, 3, 4], n_seeds=4, random_state=0, engine=engine).rank
-    assert rank == 3
-    more = there.fit_stream(Shards([Drawn(7)]), engine=engine)
-    here.fit_stream(np.split(planted(300, 7), 3))
-    assert np.array_equal(more.components_, here.components_)
-
-
-def test_a_consensus_that_fails_is_as_it_was():
-    model = ConsensusNMF([2, 3], n_replicates=3, batch_size=100, random_state=0)
-    with pytest.raises(BadShardError, match=r"drawn\[9\]"):
-        model.fit_stream(Shards([*drawn(2), Bad(9)]))
-    assert not hasattr(model, "ensemble_")
-    with pytest.raises(TypeError, match="engine is for shards"):
-        model.fit_stream([planted(50)], engine="threads")
 
 
 def test_chains_on_a_network_are_slots(room):
@@ -84,3 +59,10 @@ def test_chains_of_a_sampler_are_the_same_wherever_they_run(sampler):
     np.testing.assert_array_equal(chain.run(rng, state, 20, 2)[0], here[1])
     with pytest.raises(ValueError, match="n_chains must be a whole number"):
         sample_chains(chain, 0, 20)
+
+
+def test_every_wait_for_chains_has_a_limit(monkeypatch):
+    monkeypatch.setattr(gathering, "JOB_LIMIT", 0.05)
+    words = r"No result came for 0.05 seconds, twice; .* set a longer round_timeout"
+    with pytest.raises(EngineError, match=words):
+        in_time(lambda: sample_chains(IsingGibbs((2, 2), 1.0), 1, 1, engine=Forgetful(10**9)))
