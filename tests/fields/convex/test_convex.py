@@ -522,3 +522,11 @@ def test_a_model_that_needs_labels_says_so():
     estimator_checks.check_requires_y_none("OnlineConvexMF", model)
     assert get_tags(model).target_tags.required
     assert not get_tags(OnlineConvexMF()).target_tags.required
+
+
+def test_models_that_settle_on_no_data_end_at_once():
+    X, _ = mixture(150, 20, 4)
+    learner = OnlineConvexMF(2, n_representatives=10, random_state=0)
+    before = learner.fit(X).components_.copy()
+    assert learner.settle_stream([X]).end_round()
+    assert_array_equal(learner.components_, before)
