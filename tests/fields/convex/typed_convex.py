@@ -1,4 +1,4 @@
-"""What a user's type checker sees of atoms made of samples: checked as `tests/typed` is, never run."""
+"""What a type checker sees of atoms made of samples: checked as `tests/typed` is, never run."""
 
 from collections.abc import Iterator
 from typing import assert_type
