@@ -6,7 +6,6 @@ import inspect
 import re
 
 import numpy as np
-from cases import of_fields
 from given import ATOMS, CODES, LABELS, OBSERVED, ROW, TABLE, WEIGHTS, WHOLE, holes
 from holes import arguments, public
 
@@ -18,14 +17,18 @@ def model(name, **settings):
     kind = getattr(atomstream, name)
     known = inspect.signature(kind).parameters
     own = {"n_components": 2, "n_epochs": 1, "random_state": 0, "missing": True, "n_shared": 1}
-    own |= {"n_own": 1} | MODELS[name][0]
+    own |= {"n_own": 1, "n_representatives": 4, "n_replicates": 2}
+    if name == "ConsensusNMF":
+        own["n_components"] = [2]
     chosen = {argument: value for argument, value in own.items() if argument in known}
     return kind(**chosen | settings)
 
 
 @functools.cache
 def _learned(name):
-    return model(name).fit(WHOLE, **MODELS[name][1]("fit"))
+    target = {"y": LABELS} if name == "SupervisedDictionary" else {}
+    beside = {"covariates": WHOLE[:, :1]} if target else {}
+    return model(name).fit(WHOLE, **target, **beside)
 
 
 def learned(name):
@@ -33,18 +36,15 @@ def learned(name):
     return copy.deepcopy(_learned(name))
 
 
-def nothing(method):
-    """What a method needs beside its data."""
-    return {}
-
-
-# The settings of each model, and what its methods need beside data.
-MODELS = {
-    "BatchNMF": ({}, nothing),
-    "OnlineDictionaryLearning": ({}, nothing),
-    "OnlineNMF": ({}, nothing),
-    **of_fields("doors_of_models"),
-}
+MODELS = [
+    "BatchNMF",
+    "ConsensusNMF",
+    "OnlineCPDictionary",
+    "OnlineConvexMF",
+    "OnlineDictionaryLearning",
+    "OnlineNMF",
+    "SupervisedDictionary",
+]
 LEARN = ("fit", "fit_transform", "partial_fit")
 # What stands at an argument of a method of a model of rows.
 AT = {
@@ -82,8 +82,13 @@ def of_model(name, method, argument):
         if argument not in ("X", "codes", "x"):
             known["X"] = WHOLE
         known[argument] = given
-        needs = MODELS[name][1](method)
-        known = {n: v for n, v in needs.items() if n in arguments(function)} | known
+        if name == "SupervisedDictionary":
+            needs = {"y": np.nan_to_num(LABELS)}
+            if method not in (*LEARN, "score"):
+                needs = {}
+            if method in (*LEARN, "score", "predict", "predict_proba", "decision_function"):
+                needs["covariates"] = WHOLE[:, :1]
+            known = {n: v for n, v in needs.items() if n in arguments(function)} | known
         return function(**known)
 
     return call
