@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import of_fields
 from commands import run
-from doors_of_fields import DOORS as FIELDS
-from doors_of_functions import DOORS as FUNCTIONS
-from doors_of_models import doors_of_models
+from doors_of_functions import CASES as FUNCTIONS
+from doors_of_models import CASES as MODELS
 from given import outcome
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import LOSS_NAMES
@@ -212,7 +212,7 @@ UNFIT = ("Network.places(", "scores(pairs)", "denoise(pairs)", "read(")
 ALL = {
     # Sixteenths, whose parts add up exactly.
     door: (np.round(16 * np.nan_to_num(given, nan=1.0)) / 16, call)
-    for door, (given, call) in (doors_of_models() | FIELDS | FUNCTIONS).items()
+    for door, (given, call) in (MODELS | FUNCTIONS | of_fields("doors")).items()
     if given.ndim == 2 and not any(name in door for name in UNFIT)
 }
 
