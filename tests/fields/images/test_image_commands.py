@@ -259,3 +259,12 @@ def test_progress_and_time_left_are_printed(folder, capsys, monkeypatch):
     told = capsys.readouterr().err.splitlines()
     assert "coding patches: 100 %, 0 s left" in told
     assert "learning from the image: 100 %, 0 s left" in told
+
+
+def test_the_limit_of_memory_is_an_option(folder, capsys):
+    Image.new("L", (700, 700)).save(folder / "large.png")
+    words = ["image", "denoise", str(folder / "large.png"), "--out", str(folder / "y.png"), *FEW]
+    assert main([*words, "--max-memory", "1MB"]) == 2
+    assert "allowed are 1 MB; allow more with --max-memory" in capsys.readouterr().err
+    assert not (folder / "y.png").exists()
+    assert main([*words, "--max-memory", "1GB"]) == 0
