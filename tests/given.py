@@ -5,6 +5,7 @@ import warnings
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 
 RNG = np.random.default_rng(0)
 WHOLE = np.round(RNG.gamma(1, 1, (14, 2)) @ RNG.random((2, 6)) + 0.1, 3)
@@ -39,6 +40,14 @@ SPECIES = [f"c{number}" for number in range(6)]
 CLEAN_ERRORS = 0.05 * WHOLE + 0.01
 WHOLE_IMAGE, WHOLE_VIDEO = np.nan_to_num(IMAGE), np.nan_to_num(VIDEO)
 HOURS = np.datetime64("2020-01-06", "h") + np.arange(14)
+
+
+def framed(table):
+    """Return a frame as it is; of others one with the columns that frames of `holes` have."""
+    if hasattr(table, "columns"):
+        return table
+    table = np.ma.array(table, float) if isinstance(table, list) else table
+    return pd.DataFrame(table, columns=[f"c{number}" for number in range(np.shape(table)[1])])
 
 
 def figures(made):

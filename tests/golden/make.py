@@ -13,6 +13,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from golden.every import FILES, GOLDEN, given, outputs
+from kept_runs import PLACES
 
 import atomstream
 from atomstream import OnlineDictionaryLearning, OnlineNMF
@@ -65,9 +66,9 @@ def write_models():
         np.savez_compressed(folder / f"{name}.npz", **outputs(name, model))
 
 
-def write_runs():
+def write_runs(place):
     """Learn each run anew by its settings; leave some unfinished, and say what the rest gives."""
-    os.chdir(HERE / "runs")
+    os.chdir(place)
     for settings in sorted(Path().glob("*/run.toml")):
         folder, head = settings.parent, settings.read_text().partition(" --config")[0]
         words = head.removeprefix("# atomstream ").split()
@@ -90,4 +91,5 @@ def write_runs():
 
 if __name__ == "__main__":
     write_models()
-    write_runs()
+    for place in PLACES:
+        write_runs(place)
