@@ -21,7 +21,7 @@ lint: .venv/ready
 
 types: .venv/ready
 	$(BIN)/mypy
-	$(BIN)/mypy --strict --follow-imports=silent --cache-dir .mypy_cache/strict tests/typed
+	$(BIN)/mypy --strict --follow-imports=silent --cache-dir .mypy_cache/strict tests/typed tests/fields/*/typed_*.py
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 unit: .venv/ready

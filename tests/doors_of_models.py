@@ -17,34 +17,16 @@ def model(name, **settings):
     kind = getattr(atomstream, name)
     known = inspect.signature(kind).parameters
     own = {"n_components": 2, "n_epochs": 1, "random_state": 0, "missing": True, "n_shared": 1}
-    own |= {"n_own": 1, "n_representatives": 4, "n_replicates": 2}
-    if name == "ConsensusNMF":
-        own["n_components"] = [2]
+    own |= {"n_own": 1}
     chosen = {argument: value for argument, value in own.items() if argument in known}
     return kind(**chosen | settings)
 
 
-@functools.cache
-def _learned(name):
-    target = {"y": LABELS} if name == "SupervisedDictionary" else {}
-    beside = {"covariates": WHOLE[:, :1]} if target else {}
-    return model(name).fit(WHOLE, **target, **beside)
-
-
 def learned(name):
-    """Return a copy of a model that has learned from whole data, which it does once."""
-    return copy.deepcopy(_learned(name))
+    """Return a model that has learned from whole data."""
+    return model(name).fit(WHOLE)
 
 
-MODELS = [
-    "BatchNMF",
-    "ConsensusNMF",
-    "OnlineCPDictionary",
-    "OnlineConvexMF",
-    "OnlineDictionaryLearning",
-    "OnlineNMF",
-    "SupervisedDictionary",
-]
 LEARN = ("fit", "fit_transform", "partial_fit")
 # What stands at an argument of a method of a model of rows.
 AT = {
@@ -67,45 +49,59 @@ AT = {
 }
 
 
-def of_model(name, method, argument):
-    """Return what calls a method with one argument given, and the others whole."""
+@functools.cache
+def doors():
+    """Return the public arguments that take data, as triples of name, method and argument."""
+    found = (re.fullmatch(r"(\w+)(?:\.(\w+))?\((\w+)\)", door) for door in public())
+    return [match.groups() for match in found if match]
 
-    def call(given):
+
+def doors_of_model(name, settings=None, taught=None, beside=lambda method: {}):
+    """Return the calls of all public methods of a model of rows, by name and argument.
+
+    Parameters
+    ----------
+    name : str
+        Of its class.
+    settings : dict, default=None
+        Of the model, besides those that models of rows share.
+    taught : dict, default=None
+        What it learns from besides rows.
+    beside : callable
+        Returns what the method of a name is given besides rows, where it takes that.
+    """
+    settings, taught = settings or {}, taught or {}
+
+    @functools.cache
+    def made():
+        return model(name, **settings).fit(WHOLE, **taught)
+
+    def call(method, argument, given):
         if method is None:
-            return model(name, **{argument: given}).fit(WHOLE)
+            return model(name, **settings | {argument: given}).fit(WHOLE)
         if method == "from_components":
             return getattr(atomstream, name).from_components(given).transform(WHOLE)
-        made = model(name) if method in (*LEARN, "fit_stream") else learned(name)
-        function, known = getattr(made, method), {}
+        learns = method in (*LEARN, "fit_stream")
+        function = getattr(model(name, **settings) if learns else copy.deepcopy(made()), method)
         if argument == "batches":
             return function([given])
-        if argument not in ("X", "codes", "x"):
-            known["X"] = WHOLE
-        known[argument] = given
-        if name == "SupervisedDictionary":
-            needs = {"y": np.nan_to_num(LABELS)}
-            if method not in (*LEARN, "score"):
-                needs = {}
-            if method in (*LEARN, "score", "predict", "predict_proba", "decision_function"):
-                needs["covariates"] = WHOLE[:, :1]
-            known = {n: v for n, v in needs.items() if n in arguments(function)} | known
-        return function(**known)
+        known = {n: value for n, value in beside(method).items() if n in arguments(function)}
+        known |= {} if argument in ("X", "codes", "x") else {"X": WHOLE}
+        return function(**known | {argument: given})
 
-    return call
-
-
-def doors_of_models():
-    """Return the calls of all public methods of models of rows, by name and argument."""
-    found = {}
-    for door in public():
-        name, method, argument = (
-            re.fullmatch(r"(\w+)(?:\.(\w+))?\((\w+)\)", door).groups()
-            if (door.split("(")[0].split(".")[0] in MODELS)
-            else (None, None, None)
+    return {
+        f"{name}.{method}({argument})" if method else f"{name}({argument})": (
+            AT[argument],
+            functools.partial(call, method, argument),
         )
-        if name is None or AT.get(argument) is None:
-            continue
-        if method is None and argument in ("codes", "classes", "batch", "components"):
-            continue
-        found[door] = AT[argument], of_model(name, method, argument)
-    return found
+        for of, method, argument in doors()
+        if of == name and AT.get(argument) is not None
+        if method or argument not in ("codes", "classes", "batch", "components")
+    }
+
+
+CASES = (
+    doors_of_model("BatchNMF")
+    | doors_of_model("OnlineDictionaryLearning")
+    | doors_of_model("OnlineNMF")
+)

@@ -22,7 +22,8 @@ from collections import Counter
 from functools import cache, partial
 from pathlib import Path
 
-from fuzz_kinds import KINDS, run_of, words
+from fuzz_files import words
+from fuzz_kinds import KINDS, run_of
 
 import atomstream
 from atomstream.exceptions import InputError, ModelFileError

@@ -2,11 +2,16 @@
 
 import inspect
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 
 RNG = np.random.default_rng(0)
 WHOLE = np.round(RNG.gamma(1, 1, (14, 2)) @ RNG.random((2, 6)) + 0.1, 3)
+
+# Rows in which no entry is small.
+POSITIVE = np.abs(np.random.default_rng(0).standard_normal((40, 6))) + 0.1
 
 
 def holes(X, *places):
@@ -37,6 +42,14 @@ WHOLE_IMAGE, WHOLE_VIDEO = np.nan_to_num(IMAGE), np.nan_to_num(VIDEO)
 HOURS = np.datetime64("2020-01-06", "h") + np.arange(14)
 
 
+def framed(table):
+    """Return a frame as it is; of others one with the columns that frames of `holes` have."""
+    if hasattr(table, "columns"):
+        return table
+    table = np.ma.array(table, float) if isinstance(table, list) else table
+    return pd.DataFrame(table, columns=[f"c{number}" for number in range(np.shape(table)[1])])
+
+
 def figures(made):
     """Return what a call returned as numbers."""
     found = made.components_ if hasattr(made, "components_") else made
@@ -55,3 +68,20 @@ def outcome(call, given):
             return figures(call(given))
         except (TypeError, ValueError):
             return None
+
+
+class Tensor:
+    """Stands for a tensor of torch: an array behind its protocol."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.ndim = values, values.shape, values.ndim
+        self.dtype = SimpleNamespace(kind=values.dtype.kind)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype)
+
+    def __len__(self):
+        return len(self.values)
+
+    def detach(self):
+        return self

@@ -33,6 +33,12 @@ def numbers(value):
         yield value
 
 
+def block(page, title):
+    """Return the first block of code of a section of a page."""
+    section = (ROOT / page).read_text(encoding="utf-8").partition(f"## {title}\n")[2]
+    return re.search(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)[1]
+
+
 CITED = r"([Ff]igure|[Ss]ection|Theorem|Example)s? [\d.]+((,| to| and) [\d.]+)*"
 
 

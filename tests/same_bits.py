@@ -95,9 +95,10 @@ WAYS = [in_passes, to_the_end, saved_between]
 def cases():
     """Yield the name of each case and a function that returns a fitted model, or arrays."""
     import zoo
+    from cases import of_fields
     from sklearn.base import clone
 
-    from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
+    from atomstream import OnlineDictionaryLearning, OnlineNMF
     from atomstream.cluster import Rounds
     from atomstream.schedules import Constant
 
@@ -128,16 +129,16 @@ def cases():
     for (name, settings), form in product(others.items(), ["dense", "sparse"]):
         model = OnlineNMF(4, batch_size=25, n_epochs=3, random_state=0, **settings)
         yield f"nmf {name} {form}", lambda m=model, f=form: clone(m).fit(data(f)[0])
+    cases_of_fields = of_fields("same_bits")  # with the shape of a sample
     models = {
         **{loss: OnlineNMF(4, loss=loss, random_state=0) for loss in ("squared", "kl", "huber")},
         "adaptive": OnlineNMF(4, schedule="adaptive", random_state=0),
         "signed": OnlineDictionaryLearning(4, random_state=0),
-        "convex": OnlineConvexMF(4, n_representatives=10, random_state=0),
-        "tensors": OnlineCPDictionary(4, random_state=0),
+        **{name: model for name, (model, _) in cases_of_fields.items()},
     }
     for (name, model), slots, mode in product(models.items(), (1, 3), ("local", "frozen")):
         rounds = Rounds(warmup=30, first=40, growth=1.5, batch=10, mode=mode)
-        X = data("dense")[0].reshape(120, 5, 6) if name == "tensors" else data("dense")[0]
+        X = data("dense")[0].reshape(120, *cases_of_fields.get(name, (None, (30,)))[1])
         how = {"slots": slots, "rounds": rounds}
         yield (
             f"rounds {name} {slots} {mode}",

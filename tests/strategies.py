@@ -20,7 +20,6 @@ from atomstream.losses import (
     Trimmed,
 )
 from atomstream.penalties import Box, Free, Nonnegative, NonnegativeBall, Simplex, UnitBall
-from atomstream.samplers import IsingGibbs, MotifGlauber, MotifPivot, RandomWalk
 from atomstream.schedules import (
     Adaptive,
     Constant,
@@ -76,16 +75,6 @@ SCHEDULES = [
     HalfLife(50),
     Adaptive(),
 ]
-NETWORK = np.array(
-    [[0, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 1, 0, 0, 2], [0, 1, 0, 0, 1], [0, 0, 2, 1, 0]], float
-)
-SAMPLERS = [
-    IsingGibbs((3, 4), temperature=2.0),
-    MotifGlauber(NETWORK, "path:3"),
-    MotifPivot(NETWORK, "path:3"),
-    RandomWalk(NETWORK),
-]
-
 small = st.integers(-30, 30).map(lambda i: i / 10)
 
 

@@ -41,6 +41,7 @@ class Hidden:
 sys.meta_path.insert(0, Hidden())
 
 import numpy as np  # noqa: E402
+from cases import of_fields  # noqa: E402
 
 import atomstream  # noqa: E402
 from atomstream.cli import main  # noqa: E402
@@ -77,15 +78,12 @@ for name in atomstream.__all__:
 X = np.random.default_rng(0).random((60, 5))
 np.save(FOLDER / "x.npy", X)
 np.savetxt(FOLDER / "x.csv", X, delimiter=",", header="a,b,c,d,e", comments="")
-(FOLDER / "edges.txt").write_text("".join(f"{i} {j}\n" for i in range(7) for j in range(i)))
-(FOLDER / "graph.gml").write_text("graph [ ]")
-np.save(FOLDER / "states.npy", np.random.default_rng(0).integers(0, 5, 500))
-(FOLDER / "texts.txt").write_text("river flows through valleys\nvalleys gather rain\n" * 20)
-for name in ("photo.png", "film.mp4", "film.tif", "table.parquet", "cube.h5"):
+for name in ("photo.png", "table.parquet", "cube.h5"):
     (FOLDER / name).write_bytes(b"anything")
 (FOLDER / "cube.zarr").mkdir()
-(FOLDER / "cube.nc").write_bytes(b"anything")
-np.save(FOLDER / "cube.npy", np.random.default_rng(0).random((30, 4, 3)))
+FIELDS = of_fields("bare").values()
+for case in FIELDS:
+    case.get("prepare", lambda folder: None)(FOLDER)
 
 for line in (
     "learn @x.npy --atoms 3 --out @rows",
@@ -94,31 +92,19 @@ for line in (
     "learn @photo.png --atoms 3 --out @patches",
     "learn @cube.zarr --atoms 3 --out @store",
     "learn @cube.h5 --atoms 3 --out @stored",
-    "image learn @photo.png --atoms 3 --out @image",
-    "image denoise @photo.png --out @clean.png",
-    "image inpaint @photo.png --mask @photo.png --out @whole.png",
-    "network learn @edges.txt --motif path:3 --atoms 2 --batches 5 --batch-size 50 --out @network",
-    "network learn @graph.gml --motif path:3 --atoms 2 --out @graph",
-    "network denoise @network --steps 500",
-    "network reconstruct @network --steps 500",
-    "series forecast @x.csv --window 3 --atoms 2 --init-rows 20 --out @series",
-    "tensor learn @cube.npy --atoms 2 --out @tensor",
-    "tensor learn @cube.nc --atoms 2 --out @labelled",
-    "text topics @texts.txt --topics 2 --out @topics",
-    "video learn @film.mp4 --atoms 2 --out @video",
-    "video learn @film.tif --atoms 2 --out @pages",
-    "walk partition @states.npy --states --rank 2 --clusters 2 --out @walk",
     "encode @rows @x.npy --out @codes.csv",
     "encode @rows @x.npy --out @codes.parquet",
     "inspect @rows",
     "report @rows",
     "plot @rows",
-    "report @network",
+    *(line for case in FIELDS for line in (*case["works"], *case["asks"])),
 ):
     command(line)
 
 model = atomstream.OnlineNMF(3, random_state=0).fit(X)
 attempt("plots.atoms", lambda: atomstream.plots.atoms(model, (1, 5)))
 attempt("plots.bars", lambda: atomstream.plots.bars(model))
-attempt("plots.material_map", lambda: atomstream.plots.material_map(np.eye(3, dtype=int), "ab"))
+for case in FIELDS:
+    for name, call in case.get("calls", {}).items():
+        attempt(name, call)
 print(json.dumps(found))

@@ -4,8 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from cases import of_fields
 
-from atomstream import OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
+from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.base import machine
 
 X = np.random.default_rng(7).random((30, 8))
@@ -43,20 +44,19 @@ def test_the_limit_of_a_group_counts(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings"),
+    ("kind", "settings", "shape"),
     [
-        (OnlineNMF, {}),
-        (OnlineNMF, {"loss": "kl"}),
-        (OnlineNMF, {"loss": "l1"}),
-        (OnlineCPDictionary, {}),
+        (OnlineNMF, {}, (8,)),
+        (OnlineNMF, {"loss": "kl"}, (8,)),
+        (OnlineNMF, {"loss": "l1"}, (8,)),
+        *of_fields("too_many_atoms").values(),
     ],
 )
-def test_nothing_is_taken_for_what_does_not_fit(kind, settings):
-    data = X.reshape(30, 2, 4) if kind is OnlineCPDictionary else X
+def test_nothing_is_taken_for_what_does_not_fit(kind, settings, shape):
     model = kind(10_000_000, random_state=0, **settings)  # 4 PB
     tracemalloc.start()
     with pytest.raises(ValueError, match="10000000 atoms of 8 features need about 4e\\+06 GB"):
-        model.fit(data)
+        model.fit(X.reshape(30, *shape))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10_000_000

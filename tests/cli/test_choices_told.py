@@ -18,15 +18,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_a_guess_is_one_line_on_standard_error_and_stands_in_json(folder, tmp_path, capsys):
-    few = ("--atoms", "2-3", "--replicates", 4, "--epochs", 1)
-    run("consensus", folder / TABLE, *few, "--out", tmp_path / "run", "--json")
-    said = capsys.readouterr()
-    chosen = json.loads(said.out)["chosen"]["n_components"]
-    lines = [line for line in said.err.splitlines() if line.startswith("Chosen")]
-    assert lines == [f"Chosen for ConsensusNMF: n_components {chosen['value']} ({chosen['why']})"]
-
-
 def test_what_follows_from_the_settings_is_no_guess(folder, tmp_path, capsys):
     run("learn", folder / TABLE, "--atoms", 3, "--loss", "kl", "--out", tmp_path / "run", "--json")
     said = capsys.readouterr()

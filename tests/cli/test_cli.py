@@ -14,7 +14,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 from atomstream import OnlineNMF
-from atomstream.cli import main
 from atomstream.cli.options import DURATION
 
 X = np.random.default_rng(0).random((300, 6)).round(4)
@@ -284,43 +283,3 @@ def test_what_pictures_draw_can_be_had_as_data(inputs):
     assert share == shares[0]
     assert labels[0] == str(int(rows[0].argmax()) + 1)
     assert_array_equal(values, np.sort(rows[0])[::-1][: len(values)])
-
-
-@pytest.mark.usefixtures("undrawn")
-@pytest.mark.slow
-def test_atoms_made_of_samples_are_learned_told_and_resumed(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0, 20, (3, 5))[rng.integers(3, size=400)] + rng.standard_normal((400, 5))
-    np.save(tmp_path / "rows.npy", X)
-    out = tmp_path / "run"
-    learn = (
-        "learn",
-        tmp_path / "rows.npy",
-        "--model",
-        "convex",
-        "--atoms",
-        "3",
-        "--batch-size",
-        "50",
-        "--holdout",
-        "0",
-    )
-    run(*learn, "--representatives", "60", "--epochs", "1", "--out", out)
-    model = atomstream.load(out)
-    assert type(model).__name__ == "OnlineConvexMF"
-    assert model.n_samples_seen_ == 400
-    part = model.explain(0, top=1)[0]
-    assert_array_equal(part.sample, X[part.id])
-    capsys.readouterr()
-    run("inspect", out)
-    assert f"{part.share:.0%} of row {part.id}" in capsys.readouterr().out
-    run("report", out)
-    assert f"{part.share:.0%} of row {part.id}" in (out / "report.html").read_text()
-    run("resume", out, "--epochs", "2")
-    assert atomstream.load(out).n_samples_seen_ == 800
-    capsys.readouterr()
-    bad = [str(part) for part in learn]
-    assert main([*bad, "--representatives", "600", "--out", str(tmp_path / "other")]) == 2
-    assert "fewer rows than representatives=600" in capsys.readouterr().err
-    assert main([*bad, "--representatives", "2", "--out", str(tmp_path / "third")]) == 2
-    assert "a representative for each atom" in capsys.readouterr().err

@@ -9,14 +9,15 @@ from dataclasses import fields
 import click
 import numpy as np
 import pytest
+from cases import of_fields
 
 import atomstream
+from atomstream.base.declared import declared
 from atomstream.cli import main
 from atomstream.cli.commands import commands, learning
 from atomstream.cli.options import given, options_of
 from atomstream.cluster.gathering import ROUND_LIMIT
 from atomstream.estimators.registry import DEFAULT_ALPHA
-from atomstream.fields.text.topic_shares import MIN_SPANS
 from atomstream.runs import kinds_of_runs, settings
 from atomstream.runs.run import PAUSE
 from atomstream.runs.settings import read_settings, write_settings
@@ -24,54 +25,30 @@ from atomstream.runs.task import task_named
 
 KINDS = list(kinds_of_runs())
 SETTINGS = [task_named(name).settings_type for name in KINDS]
-# The least that settings of each kind need besides their defaults.
-INPUTS = {
-    "walk": {"origin": ("a", "b"), "destination": ("c", "d")},
-    "sources": {"uncertainty": "b"},
+# Of fields, by kinds of runs or ways of learn: the estimators, the least inputs besides defaults,
+# deliberate differences from the defaults of estimators, settings that may be left out, what the
+# help shows for None, and commands that are unknown or nearly known.
+OPTIONS = of_fields("options")
+WAYS = {
+    name: way["model"] for name, way in declared("rows", outside=False).items() if "model" in way
 }
-ESTIMATORS = {
-    "": ["OnlineConvexMF", "OnlineDictionaryLearning", "OnlineNMF"],
-    "consensus": ["OnlineDictionaryLearning", "OnlineNMF"],
-    "image": ["ImageDictionary"],
-    "network": ["NetworkDictionary"],
-    "series forecast": ["SeriesDictionary"],
-    "series impute": ["SeriesDictionary"],
-    "signatures": ["ConsensusNMF"],
-    "sources": ["OnlineNMF"],
-    "tensor": ["OnlineCPDictionary"],
-    "text": ["TopicModel"],
-    "video": ["VideoDictionary"],
-    "walk": ["RandomWalkFactorization"],
-}
+ESTIMATORS = {name: case["estimators"] for name, case in OPTIONS.items() if "estimators" in case}
+ESTIMATORS[""] = [*WAYS.values(), "OnlineDictionaryLearning", "OnlineNMF"]
+
+
+def told(what):
+    """Return what all fields tell of one thing."""
+    return [each for case in OPTIONS.values() for each in case.get(what, ())]
+
+
 # Deliberate differences between the default of a setting and that of the estimator.
-DIFFERENT = {
-    ("OnlineConvexMF", "atoms"): "one default for the three models of learn",
-    ("OnlineConvexMF", "schedule"): "one default for the three models of learn",
-    ("signatures", "rule"): "counts that were capped are no whole numbers, but counts",
-    ("series impute", "ridge"): "a forecast stays close to the last row; a gap has none",
-}
+DIFFERENT = told("different")
 ALWAYS_DIFFERENT = {
     "seed": "a run can be repeated: its seed is 0, not random",
     "jobs": "a run takes one core unless told otherwise",
 }
 # Settings that are simply not given; every other default is told.
-NOT_GIVEN = {
-    "half_life",
-    "label",
-    "classes",
-    "key",
-    "column",
-    "id",
-    "date",
-    "origin",
-    "destination",
-    "snapshots",
-    "engine",
-    "drop",
-    "na",
-    "catalogue",
-    *("uncertainty", "total", "limits", "units", "strong", "weak", "anchors"),
-}
+NOT_GIVEN = {"half_life", "key", "id", "engine", "drop", "na", *told("not_given")}
 
 
 def setting(kind):
@@ -109,26 +86,14 @@ def test_the_default_of_a_setting_is_that_of_the_estimator(name, each):
 
 def test_defaults_that_pass_through_code_are_those_of_the_estimator():
     rows = task_named("").settings_type
-    for name, estimator in (
-        ("nmf", "OnlineNMF"),
-        ("dictionary", "OnlineDictionaryLearning"),
-        ("convex", "OnlineConvexMF"),
-    ):
+    core = {"nmf": "OnlineNMF", "dictionary": "OnlineDictionaryLearning"}
+    for name, estimator in (core | WAYS).items():
         model, known = rows(model=name).new_model(), defaults(estimator)
         for parameter, value in model.get_params(deep=False).items():
             setting = {"n_components": "atoms", "random_state": "seed", "n_jobs": "jobs"}
             each = setting.get(parameter, parameter)
             if each not in ALWAYS_DIFFERENT and (estimator, each) not in DIFFERENT:
                 assert value == known[parameter] or isinstance(value, type(known[parameter]))
-    forecast, impute, text = (
-        task_named(kind).settings_type(("x",))
-        for kind in ("series forecast", "series impute", "text")
-    )
-    assert forecast.new_model().schedule == defaults("SeriesDictionary")["schedule"]
-    assert impute.new_model().schedule == "power"  # gaps are filled from all rows
-    assert text.new_model().stop_words == defaults("TopicModel")["stop_words"]
-    consensus = task_named("consensus").settings_type()
-    assert consensus.new_model().batch_size == defaults("ConsensusNMF")["batch_size"]
 
 
 @setting
@@ -154,63 +119,41 @@ def test_the_help_of_a_setting_ends_with_its_default(name, each):
     assert told[1] == (f"{value:g}m" if each.metadata.get("length") else str(value))
 
 
+def shown(kind):
+    """Return what the help shows where the default of a setting is None."""
+    metadata = {each.name: each.metadata for each in fields(kind)}
+    return {name: known["shown"] for name, known in metadata.items() if "shown" in known}
+
+
 def test_what_the_help_shows_for_none_is_what_happens():
-    rows, series = task_named("").settings_type, task_named("series impute").settings_type
-    shown = {
-        each.name: each.metadata["shown"]
-        for kind in SETTINGS
-        for each in fields(kind)
-        if "shown" in each.metadata
-    }
-    assert shown["alpha"] == "0 for nmf, 0.1 for the others"
-    alphas = [rows(model=name).new_model().alpha for name in ("nmf", "dictionary", "convex")]
-    assert alphas == [0, "auto", "auto"]
+    rows = task_named("").settings_type
+    found = shown(rows)
+    assert found["alpha"] == "0 for nmf, 0.1 for the others"
+    alphas = [rows(model=name).new_model().alpha for name in ("nmf", "dictionary", *WAYS)]
+    assert alphas == [0, "auto", *["auto"] * len(WAYS)]
     assert DEFAULT_ALPHA == 0.1
     # tests/estimators/test_missing_ridge.py
-    assert shown["ridge"] == "0; with --missing what predicts hidden entries best"
-    assert (shown["checkpoint_every"], PAUSE) == ("1m", 60)
-    model = series(("x",), window=7).new_model()
-    assert (shown["memory"], model._memory) == ("ten windows", 70)
-    assert (shown["init_rows"], model._n_init) == ("four windows", 28)
-    video = task_named("video").settings_type
-    sizes = [video(("x",), mode=mode).new_model()._batch_size for mode in ("frames", "pixels")]
-    assert (shown["batch_size"], sizes) == ("1 frame, 256 pixels", [1, 256])
-    assert shown["epochs"] == "10, more of a small video, until its atoms settle"
-    assert (shown["season"], model.season) == ("no season", None)
-    assert shown["exogenous"] == "none"
-    told = {
-        "ridge",
-        "season",
-        "exogenous",
-        "alpha",
-        "batch_size",
-        "epochs",
-        "checkpoint_every",
-        "memory",
-        "init_rows",
-        "settle",
-    }
+    assert found["ridge"] == "0; with --missing what predicts hidden entries best"
+    assert (found["checkpoint_every"], PAUSE) == ("1m", 60)
     none_with_epochs = "as many as passes; none with --epochs, or after one pass"
-    assert shown["settle"] == none_with_epochs  # tests/runs/test_runs.py
-    assert shown["sample_axes"] == "the first one"  # tests/runs/test_cube_runs.py
-    assert shown["delimiter"] == "the sign that the first lines have"  # tests/io/test_layouts.py
-    assert shown["directed"].startswith("graphs keep theirs")
-    assert shown["freq"] == f"the longest of which there are {MIN_SPANS} or more"
-    assert (shown["slots"], rows(engine="threads").slots) == ("4 with --engine", 4)
-    assert (shown["round_timeout"], ROUND_LIMIT) == ("1h", 3600)
-    assert shown["bootstrap"] == "yes under divergences, else no"  # tests/estimators/test_consensus
-    told |= {
-        "bootstrap",
-        "slots",
-        "round_timeout",
-        "sample_axes",
-        "time",
-        *("columns", "comment", "thousands", "skip_lines", "encoding", "below_limit"),
-        "delimiter",
-        "directed",
-        "freq",
+    assert found["settle"] == none_with_epochs  # tests/runs/test_runs.py
+    assert found["sample_axes"] == "the first one"  # tests/runs/test_cube_runs.py
+    assert found["delimiter"] == "the sign that the first lines have"  # tests/io/test_layouts.py
+    assert (found["slots"], rows(engine="threads").slots) == ("4 with --engine", 4)
+    assert (found["round_timeout"], ROUND_LIMIT) == ("1h", 3600)
+    assert set(found) == {
+        *("alpha", "ridge", "checkpoint_every", "settle", "sample_axes", "delimiter", "slots"),
+        *("round_timeout", "epochs", "columns", "comment", "thousands", "skip_lines", "encoding"),
+        "below_limit",
     }
-    assert set(shown) == told
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name])
+def test_what_the_help_of_fields_shows_for_none_is_told(name):
+    known = shown(task_named("").settings_type)
+    found = shown(task_named(name).settings_type)
+    more = {each: text for each, text in found.items() if known.get(each) != text}
+    assert more == OPTIONS[name].get("shown", {})
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -219,7 +162,7 @@ def test_options_toml_keys_and_fields_have_the_same_names(name, tmp_path):
     names = [each.name for each in fields(kind) if each.name != "inputs"]
     flags = [f"--{each.replace('_', '-')}" for each in names]
     assert [option.opts[0] for option in options_of(kind)] == flags
-    settings = kind(("x",), **INPUTS.get(name, {}))
+    settings = kind(("x",), **OPTIONS.get(name, {}).get("inputs", {}))
     (tmp_path / "run.toml").write_text(write_settings(settings))
     found = read_settings(tmp_path / "run.toml", kind)
     assert kind(**found) == settings
@@ -227,9 +170,8 @@ def test_options_toml_keys_and_fields_have_the_same_names(name, tmp_path):
 
 
 def test_lists_are_parted_at_commas():
-    rows, walk = task_named("").settings_type, task_named("walk").settings_type
+    rows = task_named("").settings_type
     assert given(rows, {"columns": ("a, b", "3-5")}) == {"columns": ["a", "b", "3-5"]}
-    assert given(walk, {"origin": "x , y", "cell": None}) == {"origin": ["x", "y"]}
     assert given(rows, {"id": ("a, b", "c")})["id"] == ("a, b", "c")  # but for names of columns
 
 
@@ -252,10 +194,13 @@ COMMANDS = [" ".join(words) for words in all_commands()]
 
 
 def test_all_commands_are_found():
-    assert {"learn", "resume", "inspect", "image denoise", "network", "walk partition"} <= set(
-        COMMANDS
-    )
-    assert len(COMMANDS) >= 24
+    tasks = [task["command"] for task in declared("tasks").values()]
+    known = {*tasks, *declared("verbs"), *declared("help")}
+    assert known <= {*COMMANDS}
+    assert {*COMMANDS} - known == {
+        *("edit", "encode", "inspect", "learn", "plot", "reconstruct", "report", "resume"),
+        "watch",
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -284,7 +229,7 @@ def test_unknown_options_and_commands_are_refused(command, capsys):
     assert not told.out
 
 
-@pytest.mark.parametrize("words", ["", "image", "walk"])
+@pytest.mark.parametrize("words", ["", *declared("help")])
 def test_a_group_alone_shows_its_help(words, capsys):
     assert main(words.split()) == 2
     lines = capsys.readouterr().err.splitlines()
@@ -292,7 +237,7 @@ def test_a_group_alone_shows_its_help(words, capsys):
     assert "Commands:" in lines
 
 
-@pytest.mark.parametrize("words", ["forget", "image forget", "series learn", "text learn"])
+@pytest.mark.parametrize("words", ["forget", *told("unknown")])
 def test_unknown_commands_are_refused(words, capsys):
     assert main(words.split()) == 2
     assert f"No such command '{words.split()[-1]}'" in capsys.readouterr().err
@@ -300,12 +245,16 @@ def test_unknown_commands_are_refused(words, capsys):
 
 @pytest.mark.parametrize(
     ("words", "like"),
-    [("lern", "learn"), ("Inspect", "inspect"), ("text topic", "topics"), ("xyz", None)],
+    [("lern", "learn"), ("Inspect", "inspect"), ("xyz", None), *told("alike")],
 )
 def test_an_unknown_command_is_answered_with_its_like(words, like, capsys):
     assert main(words.split()) == 2
     told = capsys.readouterr().err
     assert (f"Did you mean {like!r}?" in told) if like else ("Did you mean" not in told)
+
+
+def of_passes(name):
+    return task_named(name).goal == "epochs"
 
 
 def test_resume_knows_the_goals_of_all_kinds_of_runs():
@@ -316,10 +265,9 @@ def test_resume_knows_the_goals_of_all_kinds_of_runs():
         {"run", "inputs", "engine", "header", "max_time", "max_memory", "on_alarm", "metrics"}
         | {"as_json"}
     )
-    assert (
-        told["epochs"]
-        == "New value of --epochs (learn, consensus, tensor learn, text topics, video learn)."
-    )
+    passes = [" ".join(words) for words, name in learning().items() if of_passes(name)]
+    assert passes[0] == "learn"
+    assert told["epochs"] == f"New value of --epochs ({', '.join(passes)})."
     assert all(each.type is click.INT for each in resume.params if each.name in goals)
     assert all(task_named(name).goal in (None, "epochs") for name in {"tensor", "video"} & {*KINDS})
 

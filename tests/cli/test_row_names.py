@@ -155,17 +155,3 @@ def test_json_says_how_many_rows_were_written(folder, tmp_path, capsys):
     capsys.readouterr()
     run("encode", folder / "run", folder / "x.csv", "--out", tmp_path / "c.csv", "--json")
     assert json.loads(capsys.readouterr().out)["rows"] == N
-
-
-def test_frames_are_named_by_their_files(folder, tmp_path):
-    image = pytest.importorskip("PIL.Image")
-    (tmp_path / "frames").mkdir()
-    for name in ("b", "a", "c"):
-        pixels = np.random.default_rng(ord(name)).integers(0, 255, (8, 9), np.uint8)
-        image.fromarray(pixels).save(tmp_path / f"frames/{name}.png")
-    common = ("--mode", "frames", "--atoms", 2, "--out")
-    run("video", "learn", tmp_path / "frames", *common, tmp_path / "run")
-    run("encode", tmp_path / "run", tmp_path / "frames", "--out", tmp_path / "c.csv")
-    rows = read(tmp_path / "c.csv")
-    assert [row[0] for row in rows] == ["file", "a.png", "b.png", "c.png"]
-    assert rows[0][1:] == ["atom_0", "atom_1"]

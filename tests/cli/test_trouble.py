@@ -170,8 +170,6 @@ def test_one_command_begins_a_run_and_goes_on_with_it(table, capsys):
     assert main(["learn", "y.npy", *map(str, words[2:]), "--epochs", "4", "--out", "run"]) == 2
     inputs = (Path(name).resolve() for name in ("x.npy", "y.npy"))
     assert "begun with inputs {}, now {}.".format(*inputs) in last_line(capsys)
-    assert main(["consensus", "x.npy", "--atoms", "2", "--resume", "--out", "run"]) == 2
-    assert "run holds a run of atomstream learn; choose another --out" in last_line(capsys)
     # A run that was killed before its first checkpoint begins again.
     shutil.rmtree("run/checkpoints")
     Path("run/model.atoms").unlink()

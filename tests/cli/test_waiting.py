@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from cases import of_fields
 
 from atomstream import cli
 from atomstream._kernels import compile
@@ -20,74 +21,44 @@ from atomstream.cli import main
 
 SOON = 2.0  # seconds on an idle machine
 
-# Commands that work for much longer than a test waits.
+
+def many_rows(folder):
+    rows = np.lib.format.open_memmap(folder / "rows.npy", "w+", np.float32, (8_000_000, 20))
+    rows[:1000] = np.load(folder / "few.npy")
+
+
+# Commands that work for much longer than a test waits, what prepares a folder for each, and whether
+# it is in the short form and begins a run.
 COMMANDS = {
-    "denoise": "image denoise large.png --model image --out out.png",
-    "inpaint": "image inpaint large.png --mask mask.png --model image --out out.png --jobs 2",
-    "reconstruct": "reconstruct image large.png --stride 1 --out out.png",
-    "network reconstruct": "network reconstruct network --steps 100000000 --out out.csv",
-    "network denoise": "network denoise network --steps 100000000 --out out.csv",
-    "forecast": "series forecast series.csv --window 24 --atoms 16 --horizon 12 --out run",
-    "impute": "series impute series.csv --window 24 --atoms 16 --out run",
-    "encode": "encode rows rows.npy --out out.csv",
+    **of_fields("waiting"),
+    "encode": {"command": "encode rows rows.npy --out out.csv", "prepare": many_rows},
 }
-RUNS = ("forecast", "impute")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    pillow = pytest.importorskip("PIL.Image")
-    folder, rng = tmp_path_factory.mktemp("waiting"), np.random.default_rng(0)
-    pixels = rng.integers(0, 256, (900, 1200, 3)).astype(np.uint8)
-    pillow.fromarray(pixels).save(folder / "large.png")
-    pillow.fromarray(pixels[:90, :120]).save(folder / "small.png")
-    np.save(folder / "few.npy", rng.random((1000, 20), np.float32))
-    image = ["image", "learn", str(folder / "small.png"), "--atoms", "128", "--patches", "2000"]
-    assert main([*image, "--out", str(folder / "image")]) == 0
+    folder = tmp_path_factory.mktemp("waiting")
+    np.save(folder / "few.npy", np.random.default_rng(0).random((1000, 20), np.float32))
     learn = ["learn", str(folder / "few.npy"), "--atoms", "10", "--epochs", "1"]
     assert main([*learn, "--out", str(folder / "rows")]) == 0
     return folder
 
 
-@pytest.fixture(scope="module")
-def inputs(folder):
-    """What the commands of the long form need beside."""
-    from PIL import Image
-
-    before = os.getcwd()
-    os.chdir(folder)
-    mask = 255 * (np.asarray(Image.open("large.png"))[:, :, 0] < 99).astype(np.uint8)
-    Image.fromarray(mask).save("mask.png")
-    Image.fromarray(mask[:90, :120]).save("small-mask.png")
-    (folder / "edges.txt").write_text("\n".join(f"{i} {i * i % 500}" for i in range(2, 500)))
-    series = np.abs(np.sin(np.arange(6000)[:, None] / np.arange(3, 43))).round(3)
-    np.savetxt("series.csv", series, delimiter=",", header=",".join(map(str, range(40))))
-    rows = np.lib.format.open_memmap("rows.npy", "w+", np.float32, (8_000_000, 20))
-    rows[:1000] = np.load("few.npy")
-    # What is compiled once is compiled here: LLVM hears no signals.
-    work = ["image", "inpaint", "small.png", "--mask", "small-mask.png", "--model", "image"]
-    assert main([*work, "--out", "small-filled.png"]) == 0
-    network = ["network", "learn", "edges.txt", "--motif", "path:6", "--atoms", "9"]
-    assert main([*network, "--batches", "3", "--out", "network"]) == 0
-    os.chdir(before)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
-    [pytest.param(n, marks=[pytest.mark.long] if n else []) for n in range(len(COMMANDS))],
+    [
+        pytest.param(n, marks=[] if case.get("is_short") else [pytest.mark.long])
+        for n, case in enumerate(COMMANDS.values())
+    ],
     ids=COMMANDS,
 )
-def test_commands_answer_signals_and_leave_nothing_half_written(folder, number, request):
-    name, command = list(COMMANDS.items())[number]
-    if number:
-        request.getfixturevalue("inputs")
-    else:  # what is compiled once is compiled here: LLVM hears no signals
-        words = ["image", "denoise", str(folder / "small.png"), "--model", str(folder / "image")]
-        assert main([*words, "--out", str(folder / "small-out.png")]) == 0
+def test_commands_answer_signals_and_leave_nothing_half_written(folder, number):
+    case = list(COMMANDS.values())[number]
+    case["prepare"](folder)
     sent = (signal.SIGINT, signal.SIGTERM)[number % 2]
     before = sorted(path.name for path in folder.iterdir())
-    words = [sys.executable, "-m", "atomstream", *command.split()]
+    words = [sys.executable, "-m", "atomstream", *case["command"].split()]
     pipe = subprocess.PIPE
     heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored in background
     with subprocess.Popen(
@@ -104,7 +75,7 @@ def test_commands_answer_signals_and_leave_nothing_half_written(folder, number, 
             process.kill()
     assert seconds < SOON * max(1, 1.5 * os.getloadavg()[0] / os.cpu_count())
     left = sorted({path.name for path in folder.iterdir()} - set(before))
-    if name in RUNS and process.returncode == 0:  # not while the table was read
+    if case.get("begins_run") and process.returncode == 0:  # not while the table was read
         assert f"Stopped by {sent.name}; continue with: atomstream resume" in out
         assert left == ["run"]
         shutil.rmtree(folder / "run")
@@ -118,11 +89,6 @@ def test_progress_and_time_left_are_printed(folder, capsys, monkeypatch):
     monkeypatch.setattr(cli, "SHOWN_AFTER", 0)
     monkeypatch.setattr(cli, "LINE_EVERY", 0)
     monkeypatch.chdir(folder)
-    assert main(["image", "denoise", "small.png", "--model", "image", "--out", "o.png"]) == 0
-    told = capsys.readouterr().err.splitlines()
-    assert "coding patches: 100 %, 0 s left" in told
-    assert "learning from the image: 100 %, 0 s left" in told
-    (folder / "o.png").unlink()
     assert main(["encode", "rows", "few.npy", "--out", "o.npz"]) == 0
     assert capsys.readouterr().err.startswith("encoding: 0 s")
     (folder / "o.npz").unlink()

@@ -4,48 +4,22 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import pytest
 from commands import refused, run
+from frames_on_disk import NAMES, TURNED, tables, write, written
 from numpy.testing import assert_allclose
 
-from atomstream import Checkpoint, ConsensusNMF, OnlineNMF, load, transform_shards
+from atomstream import Checkpoint, OnlineNMF, load, transform_shards
 from atomstream.cluster import Rounds, Shards, shards
 from atomstream.exceptions import BadShardError
 
-NAMES = [f"s{j}" for j in range(6)]
-TURNED = NAMES[::-1]
 ROUNDS = Rounds(warmup=256, first=64, batch=32)
-
-
-def tables(n_files=4):
-    rng = np.random.default_rng(0)
-    parts = rng.random((3, 6))
-    return [
-        pd.DataFrame(rng.exponential(size=(300, 3)) @ parts, columns=NAMES) for _ in range(n_files)
-    ]
-
-
-def write(frame, path):
-    kind = path.suffix
-    if kind == ".csv":
-        frame.to_csv(path, index=False)
-    elif kind == ".jsonl":
-        frame.to_json(path, orient="records", lines=True, double_precision=15)
-    elif kind == ".parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_feather(path)
 
 
 @pytest.fixture(scope="module", params=["csv", "jsonl", "parquet", "arrow"])
 def folder(request, tmp_path_factory):
     """Return a folder of four files, and of the same with one whose columns are turned."""
-    folder, kind = tmp_path_factory.mktemp(request.param), request.param
-    for number, frame in enumerate(tables()):
-        write(frame, folder / f"straight-{number}.{kind}")
-        write(frame[TURNED] if number == 2 else frame, folder / f"mixed-{number}.{kind}")
-    return folder
+    return written(tmp_path_factory.mktemp(request.param), request.param)
 
 
 def learned(folder, name, **how):
@@ -102,15 +76,6 @@ def test_models_of_others_are_handed_arrays_by_name(folder, tmp_path):
     files = transform_shards(theirs, shards(f"{folder}/mixed-*"), tmp_path / "theirs")
     wanted = theirs.transform(tables()[2].to_numpy())
     assert_allclose(np.load(files[2]), wanted, rtol=1e-6, atol=1e-9)
-
-
-def test_a_consensus_learns_shards_by_name(folder):
-    found = [
-        ConsensusNMF([2], n_replicates=3, random_state=0).fit_stream(shards(f"{folder}/{name}-*"))
-        for name in ("straight", "mixed")
-    ]
-    assert_allclose(found[0].components_, found[1].components_, rtol=1e-9)
-    assert found[1].feature_names_in_.tolist() == NAMES
 
 
 def test_other_names_are_refused_in_one_sentence_or_left_out(folder, tmp_path):

@@ -1,13 +1,12 @@
 """The laws of rounds: pure tasks, one merge, the same bits on every engine, nothing lost."""
 
-import tempfile
 from concurrent.futures import Future
-from copy import copy, deepcopy
+from copy import copy
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
+from rounds import MODELS, OF_FIELDS, SMALL, bits, drawn, fresh, kind_of, modes_of, shards_for
 from strange import ATOMS, FEATURES, Bad, Drawn, Fickle, Forgetful, planted
 
 from atomstream import (
@@ -15,11 +14,8 @@ from atomstream import (
     Checkpoint,
     EngineError,
     InputError,
-    OnlineConvexMF,
-    OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
-    save,
 )
 from atomstream.cluster import Engine, Rounds, Shards
 from atomstream.cluster.engines import facts
@@ -32,49 +28,11 @@ from atomstream.loop.merging import SlotResult, merged
 from atomstream.schedules import Harmonic
 from atomstream.watch.callbacks import Callback
 
-SMALL = Rounds(warmup=256, first=128, growth=1.5, most=512, batch=64)
-MODELS = {
-    "squared": OnlineNMF(ATOMS, random_state=0),
-    "kl": OnlineNMF(ATOMS, loss="kl", random_state=0),
-    "huber": OnlineNMF(ATOMS, loss="huber", random_state=0),
-    "signed": OnlineDictionaryLearning(ATOMS, alpha=0.01, random_state=0),
-    "tensors": OnlineCPDictionary(ATOMS, random_state=0),
-    "convex": OnlineConvexMF(ATOMS, n_representatives=20, random_state=0),
-}
 
-
-def drawn(n=7, n_rows=300):
-    return Shards([Drawn(seed, n_rows) for seed in range(n)])
-
-
-def fresh(model):
-    return deepcopy(model)
-
-
-def bits(model):
-    """Return all that was learned, as the bytes of a model file."""
-    with tempfile.TemporaryDirectory() as folder:
-        save(model, f"{folder}/model.atoms")
-        return Path(f"{folder}/model.atoms").read_bytes()
-
-
-def error(model):
-    X = planted(500, seed=1000)
-    X = X.reshape(-1, 3, 4) if isinstance(model, OnlineCPDictionary) else X
+def error(name, model):
+    (X,) = kind_of(name)(1000, 500).read(0, 500)
     rest = X - model.inverse_transform(model.transform(X))
     return np.linalg.norm(rest) / np.linalg.norm(X)
-
-
-class Cubes(Drawn):
-    """Rows as small tensors."""
-
-    def read(self, first, last):
-        for block in super().read(first, last):
-            yield block.reshape(-1, 3, 4)
-
-
-def shards_for(name, n=7):
-    return Shards([Cubes(seed) for seed in range(n)]) if name == "tensors" else drawn(n)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -95,12 +53,11 @@ def test_a_task_done_twice_gives_the_same_bits_and_leaves_the_state_as_it_was(na
 
 @pytest.mark.parametrize(
     ("name", "mode"),
-    # Each model in the short form, in one mode or the other; frozen convex rounds are refused.
+    # Each model in the short form, in one mode or the other.
     [
         pytest.param(name, mode, marks=[pytest.mark.long] if (n + at) % 2 else [])
         for n, name in enumerate(sorted(MODELS))
-        for at, mode in enumerate(["local", "frozen"])
-        if (name, mode) != ("convex", "frozen")
+        for at, mode in enumerate(modes_of(name))
     ],
 )
 def test_the_same_layout_gives_the_same_bits_on_every_engine(name, mode):
@@ -110,12 +67,6 @@ def test_the_same_layout_gives_the_same_bits_on_every_engine(name, mode):
         other = fresh(MODELS[name]).fit_stream(shards, slots=3, rounds=rounds, engine=engine)
         assert bits(other) == bits(serial)
     assert serial.n_samples_seen_ == shards.n_rows == serial.rounds_report_.n_rows
-
-
-def test_frozen_rounds_of_convex_models_are_refused():
-    frozen = Rounds(256, 128, 1.5, 512, 64, "frozen")
-    with pytest.raises(ValueError, match=r"take rounds of mode=.local"):
-        fresh(MODELS["convex"]).fit_stream(shards_for("convex"), slots=3, rounds=frozen)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -143,12 +94,12 @@ def test_slots_learn_what_a_serial_run_learns(name, slots, room):
     serial = fresh(MODELS[name]).fit_stream(shards, rounds=SMALL)
     model = fresh(MODELS[name]).fit_stream(shards, slots=slots, rounds=SMALL)
     assert model.clock_.mass == pytest.approx(serial.clock_.mass)
-    ratios = [error(model) / error(serial)]
+    ratios = [error(name, model) / error(name, serial)]
     for seed in (1, 2) if name == "squared" else ():  # one in three ends elsewhere than the others
         again = fresh(MODELS[name]).set_params(random_state=seed).fit_stream(shards, rounds=SMALL)
         slot = fresh(MODELS[name]).set_params(random_state=seed)
         slot.fit_stream(shards, slots=slots, rounds=SMALL)
-        ratios.append(error(slot) / error(again))
+        ratios.append(error(name, slot) / error(name, again))
     # Five slots are further from serial learning where parts are much alike (other base seeds).
     room.ratio(np.median(ratios), at_most=2.3 if name == "kl" else 1.5)
 
@@ -246,7 +197,6 @@ def test_models_that_do_not_add_up_refuse_before_the_first_round():
     shards = drawn(2)
     for model, rounds, words in (
         (OnlineNMF(ATOMS, loss="kl", updater="spsg"), SMALL, "do not merge"),
-        (OnlineConvexMF(ATOMS, n_representatives=9), Rounds(mode="frozen"), "row by row"),
         (OnlineNMF(ATOMS, scale="std"), SMALL, "scale='std' is learned along the stream"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -284,7 +234,7 @@ def test_a_skipped_shard_is_as_if_it_had_not_been_listed(place):
 
 
 @pytest.mark.cover(2)
-@pytest.mark.parametrize("name", ["squared", "kl", "tensors", "convex"])
+@pytest.mark.parametrize("name", ["squared", "kl", *OF_FIELDS])
 def test_a_run_goes_on_from_every_checkpoint_to_the_bit(name, tmp_path):
     shards, whole = shards_for(name), None
     whole = fresh(MODELS[name]).fit_stream(shards, slots=3, rounds=SMALL)

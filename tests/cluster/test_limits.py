@@ -1,16 +1,14 @@
 """No wait without end: dead workers, silent schedulers, and what is said where none is left."""
 
 import threading
-from concurrent.futures import Future
 
 import pytest
-from hanging import GUARD
+from hanging import in_time
+from rounds import SMALL, bits
 from strange import ATOMS, Drawn, Forgetful
-from test_laws_of_rounds import SMALL, bits
 
 from atomstream import EngineError, OnlineNMF
-from atomstream.cluster import Engine, Shards, engines, gathering, sample_chains
-from atomstream.samplers import IsingGibbs
+from atomstream.cluster import Engine, Shards, engines
 
 ALL = 10**9
 LIVING, DYING = "tcp://living:1", "tcp://dying:2"
@@ -69,23 +67,6 @@ def learned(engine=None):
     return model.fit_stream(shards, slots=2, rounds=SMALL, engine=engine)
 
 
-def in_time(function, *arguments):
-    """Return what a function returns or raises, where it ends."""
-    ended = Future()
-
-    def work():
-        try:
-            ended.set_result(function(*arguments))
-        except Exception as error:
-            ended.set_exception(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    try:
-        return ended.result(GUARD)
-    except TimeoutError:
-        pytest.fail("it does not end")
-
-
 def test_a_worker_that_dies_while_it_prepares_changes_no_bit():
     assert bits(in_time(learned, Client())) == bits(learned())
 
@@ -105,12 +86,9 @@ def test_a_scheduler_that_does_not_answer_is_given_up(answers):
 
 def test_every_wait_for_results_has_a_limit(monkeypatch):
     monkeypatch.setattr("atomstream.cluster.learning.ROUND_LIMIT", 0.05)
-    monkeypatch.setattr(gathering, "JOB_LIMIT", 0.05)
     words = r"No result came for 0.05 seconds, twice; .* set a longer round_timeout"
     with pytest.raises(EngineError, match=words):
         in_time(learned, Forgetful(ALL))
-    with pytest.raises(EngineError, match=words):
-        in_time(lambda: sample_chains(IsingGibbs((2, 2), 1.0), 1, 1, engine=Forgetful(ALL)))
 
 
 def test_workers_that_do_not_start_are_given_up(monkeypatch):

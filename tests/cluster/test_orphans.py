@@ -14,7 +14,7 @@ from atomstream import BadShardError, OnlineNMF
 from atomstream.cluster import Rounds, Shards
 
 pytestmark = pytest.mark.slow
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 LEARN = """
 import os, signal, sys, time
 from strange import ATOMS, Drawn, Stuck
@@ -41,7 +41,7 @@ OnlineNMF(ATOMS, random_state=0).fit_stream(
 
 def driver(folder, *words):
     """Start a process with three workers; return it when all are stuck in a round."""
-    paths = os.pathsep.join([str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", LEARN, str(folder), str(GUARD), *words],
         stdout=subprocess.PIPE,  # which workers inherit: its end is that of the last of them

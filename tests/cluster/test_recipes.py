@@ -7,16 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from rounds import bits
 from strange import ATOMS, Bad, Drawn
-from test_laws_of_rounds import bits
 
 from atomstream import BadShardError, OnlineNMF
 from atomstream.cluster import Rounds, Shards
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 FEW = Rounds(warmup=256, first=512, growth=1.0, batch=64)
-HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs/how-to/ray-and-spark.md"
+HERE = Path(__file__).parents[1]
+PAGE = HERE.parent / "docs/how-to/ray-and-spark.md"
 
 
 def recipe(name):

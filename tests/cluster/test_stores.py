@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rounds import SMALL
 from strange import ATOMS, planted
-from test_laws_of_rounds import SMALL
 
 from atomstream import ChangedShardError, OnlineNMF
 from atomstream.cluster import shards, transform_shards

@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hanging import GUARD, until
+from rounds import MODELS, OF_FIELDS, SMALL, bits, fresh, shards_for
 from strange import ATOMS, Deadly, Drawn, Slow, Stuck, Wide, leave, planted, stuck
-from test_laws_of_rounds import MODELS, SMALL, bits, fresh
 
 from atomstream import Checkpoint, EngineError, OnlineNMF
 from atomstream.cluster import Engine, Rounds, Shards, engines, transform_shards
 
 pytestmark = pytest.mark.slow
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 
 def drawn(n=6):
@@ -84,9 +84,11 @@ def client(cluster):
 @pytest.mark.long
 def test_processes_give_the_bits_of_this_process(tmp_path):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        for name in ("squared", "convex"):
-            here = fresh(MODELS[name]).fit_stream(drawn(), slots=3, rounds=SMALL)
-            there = fresh(MODELS[name]).fit_stream(drawn(), slots=3, rounds=SMALL, engine=pool)
+        for name in ("squared", *OF_FIELDS):
+            here = fresh(MODELS[name]).fit_stream(shards_for(name, 6), slots=3, rounds=SMALL)
+            there = fresh(MODELS[name]).fit_stream(
+                shards_for(name, 6), slots=3, rounds=SMALL, engine=pool
+            )
             assert bits(there) == bits(here)
         # A pool that was given cannot be started anew: a dead worker ends it, and nothing else.
         killing = Shards([*drawn(), Deadly(9, folder=str(tmp_path)), Drawn(10)])
@@ -203,7 +205,7 @@ def test_silence_ends_and_leaves_no_process_behind():
 def test_a_killed_driver_goes_on_from_its_last_round(tmp_path):
     code = (
         "from strange import ATOMS, Drawn\n"
-        "from test_laws_of_rounds import SMALL\n"
+        "from rounds import SMALL\n"
         "from atomstream import Checkpoint, OnlineNMF\n"
         "from atomstream.cluster import Shards\n"
         "import os, signal\n"
@@ -216,7 +218,7 @@ def test_a_killed_driver_goes_on_from_its_last_round(tmp_path):
         "OnlineNMF(ATOMS, random_state=0).fit_stream(\n"
         "    shards, slots=3, rounds=SMALL, engine='threads', checkpoint=kept)\n"
     )
-    paths = os.pathsep.join([str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     there = dict(os.environ) | {"PYTHONPATH": paths}
     ended = subprocess.run([sys.executable, "-c", code], check=False, env=there)
     assert ended.returncode == -signal.SIGKILL
@@ -325,7 +327,7 @@ def test_a_scheduler_that_is_gone_is_told_and_the_model_stays(tmp_path):
 def test_the_how_to_runs_with_a_real_cluster():
     """Its lines on Dask are left out where pages are tested, for not everybody has Dask."""
     pytest.importorskip("distributed")
-    page = HERE.parents[1] / "docs/how-to/from-a-laptop-to-a-cluster.md"
+    page = HERE.parent / "docs/how-to/from-a-laptop-to-a-cluster.md"
     text = page.read_text(encoding="utf-8").partition("On the command line:")[0]
     text = text.replace("# doctest: +SKIP", "")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -8,15 +8,8 @@ import pytest
 from sklearn.base import clone
 from zoo import ZOO, rows
 
-from atomstream import (
-    ConsensusNMF,
-    OnlineDictionaryLearning,
-    OnlineNMF,
-    RandomWalkFactorization,
-    load,
-    save,
-)
-from atomstream.base import Choice, shown, told
+from atomstream import OnlineDictionaryLearning, OnlineNMF, load, save
+from atomstream.base import shown, told
 from atomstream.coders import ActiveSet, Auto, MatchingPursuit, Multiplicative, ProjectedGradient
 from atomstream.losses import Beta, Huber, Squared
 from atomstream.penalties import Nonnegative, NonnegativeBall, TopK
@@ -116,22 +109,6 @@ def test_rounds_that_a_fit_made_are_counted():
     model = OnlineNMF(3, random_state=0).fit(rows())
     assert model.chosen_["n_epochs"].value == model.n_iter_ > 10
     assert "n_epochs" not in OnlineNMF(3, n_epochs=2).fit(rows()).chosen_
-
-
-def test_a_number_of_atoms_that_was_read_off_the_data_is_a_guess():
-    model = ConsensusNMF([2, 3], n_replicates=3, n_epochs=1, random_state=0).fit(rows())
-    choice = model.chosen_["n_components"]
-    assert (choice.value, choice.why, choice.guessed) == (
-        model.n_components_,
-        model.choice_.reason,
-        True,
-    )
-    assert str(model.chosen_["bootstrap"]).startswith("False (")
-
-
-def test_a_walk_tells_its_steps():
-    walk = np.random.default_rng(0).integers(6, size=400)
-    assert RandomWalkFactorization(2, step=0.1).fit(walk).chosen_["step"] == Choice.given(0.1)
 
 
 def test_parts_are_shown_by_what_is_no_default():

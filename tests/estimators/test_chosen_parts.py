@@ -10,19 +10,16 @@ from functools import partial
 
 import numpy as np
 import pytest
+from cases import of_fields
+from given import POSITIVE as X
 from numpy.testing import assert_array_equal
 from strategies import LOSS_NAMES, LOSSES, PENALTIES, SCHEDULES
 
 import atomstream
 from atomstream import (
     BatchNMF,
-    ConsensusNMF,
-    ImageDictionary,
-    OnlineConvexMF,
-    OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
-    SupervisedDictionary,
     coders,
     penalties,
     updates,
@@ -33,7 +30,6 @@ from atomstream.exceptions import DataWarning, IncompatiblePartsError
 from atomstream.loop.online import WITH_ATTRIBUTE
 from atomstream.penalties import Box, Free, Nonnegative, Simplex, TopK
 
-X = np.abs(np.random.default_rng(0).standard_normal((40, 6))) + 0.1
 SETS_OF_CODES = [*SETS, *PENALTIES, TopK(2), TopK(2, sign="nonnegative")]
 CHOICES = {
     "codes": SETS_OF_CODES,
@@ -47,13 +43,16 @@ CHOICES = {
 }
 MODELS = {
     BatchNMF: (partial(BatchNMF, 3, n_epochs=1), X),
-    ConsensusNMF: (partial(ConsensusNMF, [3], n_replicates=2, n_epochs=1), X),
-    OnlineCPDictionary: (partial(OnlineCPDictionary, 3, n_epochs=1), X.reshape(40, 3, 2)),
-    OnlineConvexMF: (partial(OnlineConvexMF, 3, n_representatives=6), X),
     OnlineDictionaryLearning: (partial(OnlineDictionaryLearning, 3, n_epochs=1), X),
     OnlineNMF: (partial(OnlineNMF, 3, n_epochs=1), X),
-    SupervisedDictionary: (partial(SupervisedDictionary, 3, n_epochs=1), X),
+    **of_fields("chosen_parts"),
 }
+# Those whose alpha is one number by default and another beside other parts.
+OF_ALPHA = [
+    m
+    for m in MODELS
+    if getattr(inspect.signature(m).parameters.get("alpha"), "default", 0) == "auto"
+]
 CASES = [
     pytest.param(model, role, choice, id=f"{model.__name__}-{role}-{choice!r:.40}")
     for model in MODELS
@@ -64,9 +63,8 @@ CASES = [
 
 
 def fit(model, **given):
-    make, data = MODELS[model]
-    labels = (np.arange(40) % 2,) if model is SupervisedDictionary else ()
-    return make(**given, random_state=0).fit(data, *labels)
+    make, *data = MODELS[model]
+    return make(**given, random_state=0).fit(*data)
 
 
 def taken(sentence):
@@ -110,7 +108,7 @@ def test_a_chosen_part_fits_beside_all_defaults_or_is_answered(model, role, choi
         fit(other or model, **{role: choice, name: value})
 
 
-@pytest.mark.parametrize("model", [OnlineDictionaryLearning, OnlineConvexMF])
+@pytest.mark.parametrize("model", OF_ALPHA)
 def test_an_alpha_that_nobody_wrote_is_none_where_the_set_has_a_penalty(model):
     own = Nonnegative(l1=0.3, l2=0.2)
     wanted = fit(model, codes=own, alpha=0.0)
@@ -133,14 +131,6 @@ def test_codes_of_few_atoms_need_no_alpha():
     assert_array_equal(model.components_, wanted.components_)
     with pytest.raises(ValueError, match=r"alpha=0.2 needs a part with a field 'l1'"):
         fit(OnlineDictionaryLearning, codes=TopK(2), alpha=0.2)
-    patches = np.random.default_rng(0).random((60, 16))
-    learner = OnlineDictionaryLearning(4, codes=TopK(2), random_state=0).fit(patches)
-    assert ImageDictionary.from_learner(learner, (4, 4)).alpha == 0
-    learner = OnlineDictionaryLearning(4, random_state=0).fit(patches)
-    assert ImageDictionary.from_learner(learner, (4, 4)).alpha == 0.1
-    learner = OnlineDictionaryLearning(4, codes=Free(l1=0.3), random_state=0).fit(patches)
-    image = ImageDictionary.from_learner(learner, (4, 4))
-    assert image.reconstruct(np.random.default_rng(1).random((12, 12))).shape == (12, 12)
 
 
 def test_sets_that_nobody_chose_give_way_to_the_coder_and_the_updater():

@@ -5,58 +5,40 @@ import pandas as pd
 import polars as pl
 import pytest
 import xarray as xr
-from numpy.testing import assert_allclose
+from cases import of_fields
+from named_columns import (
+    FRAME,
+    HALVES,
+    MASK,
+    MIXED,
+    NAMES,
+    PLACES,
+    WEIGHTS,
+    X,
+    assert_same,
+    containers,
+)
 
 from atomstream import (
     BatchNMF,
-    ConsensusNMF,
-    OnlineConvexMF,
-    OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
-    SeriesDictionary,
-    SupervisedDictionary,
     align,
     load,
     save,
-    series,
     sparse_encode,
 )
 from atomstream.base import NamedColumns
 from atomstream.exceptions import CorruptModelError
-
-NAMES = [f"gene{i}" for i in range(8)]
-MIXED = [NAMES[i] for i in (5, 0, 7, 2, 1, 6, 3, 4)]
-PLACES = np.array([MIXED.index(name) for name in NAMES])
-rng = np.random.default_rng(0)
-X = rng.random((60, 3)) @ rng.random((3, 8))
-MASK, WEIGHTS = rng.random(X.shape) > 0.1, rng.random(X.shape)
-FRAME = pd.DataFrame(X, columns=NAMES)
-HALVES = np.repeat([0, 1], 30)
 
 OF_ROWS = {
     "nmf": OnlineNMF(3, n_epochs=2, random_state=0, missing=True),
     "scaled": OnlineNMF(3, n_epochs=2, random_state=0, missing=True, scale="std"),
     "divergence": OnlineNMF(3, loss="kl", n_epochs=2, random_state=0, missing=True),
     "signed": OnlineDictionaryLearning(3, n_epochs=2, random_state=0, missing=True),
-    "convex": OnlineConvexMF(3, n_representatives=9, random_state=0, missing=True),
     "batches": BatchNMF(2, 1, n_epochs=2, random_state=0, missing=True),
+    **of_fields("column_names"),
 }
-
-
-def assert_same(found, wanted):
-    """Fail where numbers differ by more than the layout of columns in memory explains."""
-    assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
-
-
-def containers(names, values=X):
-    """Yield a table with these columns as each kind of frame."""
-    columns = values[:, [NAMES.index(name) for name in names]]
-    yield pd.DataFrame(columns, columns=names)
-    yield pl.DataFrame(columns, schema=names)
-    yield NamedColumns(columns, names)
-    pa = pytest.importorskip("pyarrow")
-    yield pa.table(dict(zip(names, columns.T, strict=True)))
 
 
 @pytest.fixture(params=OF_ROWS)
@@ -194,26 +176,12 @@ def test_arrays_are_taken_by_place_with_the_warning_of_scikit_learn():
 
 
 def test_a_new_fit_forgets_names():
-    for model in (OnlineNMF(2, n_epochs=1, random_state=0), consensus()):
-        model.fit(FRAME)
-        assert model.fit(X).transform(X).shape == (60, 2)
-        assert not hasattr(model, "feature_names_in_")
-        model.fit(FRAME.add_prefix("other "))
-        assert model.feature_names_in_[0] == "other gene0"
-
-
-def consensus():
-    return ConsensusNMF([2], n_replicates=3, n_epochs=2, random_state=0)
-
-
-def test_a_consensus_and_its_dictionary_know_the_names():
-    model = consensus().fit(FRAME)
-    codes = model.transform(FRAME)
-    assert_same(model.transform(FRAME[MIXED]), codes)
-    assert_same(model.dictionary().transform(FRAME[MIXED]), codes)
-    turned = consensus().fit_stream([FRAME[:30], FRAME[30:][MIXED]])
-    plain = consensus().fit_stream([FRAME[:30], FRAME[30:]])
-    assert_same(turned.components_, plain.components_)
+    model = OnlineNMF(2, n_epochs=1, random_state=0)
+    model.fit(FRAME)
+    assert model.fit(X).transform(X).shape == (60, 2)
+    assert not hasattr(model, "feature_names_in_")
+    model.fit(FRAME.add_prefix("other "))
+    assert model.feature_names_in_[0] == "other gene0"
 
 
 def test_atoms_with_names_are_found_by_them():
@@ -237,29 +205,6 @@ def test_atoms_with_names_are_found_by_them():
 
 # -- labelled arrays
 
-T = X.reshape(60, 4, 2)
-LABELLED = xr.DataArray(
-    T, dims=("time", "place", "kind"), coords={"place": list("wxyz"), "kind": [10, 20]}
-)
-TURNED = LABELLED.isel(place=[2, 0, 3, 1], kind=[1, 0]).transpose("time", "kind", "place")
-
-
-def test_labels_of_axes_are_names_along_them():
-    model = OnlineCPDictionary(2, ridge=0.01, n_epochs=2, random_state=0, missing=True)
-    codes = model.fit(LABELLED).transform(LABELLED)
-    xr.testing.assert_allclose(model.transform(TURNED), codes)
-    filled = model.impute(LABELLED.where(LABELLED > 0.3))
-    xr.testing.assert_allclose(model.impute(TURNED.where(TURNED > 0.3)), filled)
-    mask = np.asarray(TURNED > 0.3)
-    xr.testing.assert_allclose(model.impute(TURNED, mask=mask), filled)
-    one, other = (
-        OnlineCPDictionary(2, random_state=0).fit_stream([LABELLED[:30], second[30:]])
-        for second in (LABELLED, TURNED)
-    )
-    assert_same(one.components_, other.components_)
-    with pytest.raises(ValueError, match="The axis 'place' of X has other labels than were learn"):
-        model.transform(LABELLED.assign_coords(place=list("wxyq")))
-
 
 @pytest.mark.parametrize("labels", [NAMES, np.linspace(1, 2, 8)])
 def test_labels_of_bands_are_names_of_features(labels):
@@ -270,81 +215,6 @@ def test_labels_of_bands_are_names_of_features(labels):
     filled = model.impute(array, mask=MASK)
     again = model.impute(turned, mask=MASK[:, [NAMES.index(name) for name in MIXED]])
     xr.testing.assert_allclose(again.sortby("band"), filled.sortby("band"))
-
-
-# -- labels, covariates and series
-
-COVARIATES = pd.DataFrame(rng.random((60, 2)), columns=["age", "dose"])
-OUTPUTS = pd.DataFrame({"one": X[:, 0] + COVARIATES.age, "two": X[:, 1] - COVARIATES.dose})
-TURNED_BESIDE = COVARIATES[["dose", "age"]]
-
-
-def test_covariates_and_outputs_are_found_by_name(tmp_path):
-    settings = {"labels": "numbers", "n_epochs": 5, "random_state": 0}
-    model = SupervisedDictionary(3, **settings).fit(FRAME, OUTPUTS, covariates=COVARIATES)
-    found = model.predict(FRAME, covariates=COVARIATES)
-    save(model, tmp_path / "m.atoms")
-    for each in (model, load(tmp_path / "m.atoms")):
-        assert_same(each.predict(FRAME[MIXED], covariates=TURNED_BESIDE), found)
-        score = each.score(FRAME, OUTPUTS, covariates=COVARIATES)
-        assert_same(each.score(FRAME, OUTPUTS[["two", "one"]], covariates=TURNED_BESIDE), score)
-    with pytest.raises(ValueError, match="missing is 'age' and unexpected is 'z'"):
-        model.predict(FRAME, covariates=COVARIATES.rename(columns={"age": "z"}))
-    twin = load(tmp_path / "m.atoms")
-    model.partial_fit(FRAME, OUTPUTS, covariates=COVARIATES)
-    twin.partial_fit(FRAME[MIXED], OUTPUTS[["two", "one"]], covariates=TURNED_BESIDE)
-    assert_same(twin.components_, model.components_)
-    assert_same(twin.coef_, model.coef_)
-
-
-TIMES = np.arange(120.0)
-SERIES = pd.DataFrame({"p": 2 + np.sin(TIMES / 3), "q": 1 + np.cos(TIMES / 3) ** 2, "r": TIMES % 7})
-BACK = ["r", "q", "p"]
-
-
-def test_series_are_found_by_name():
-    settings = {"window": 6, "random_state": 0}
-    one, other = (
-        SeriesDictionary(4, **settings).fit(SERIES[:60]).partial_fit(rest)
-        for rest in (SERIES[60:], SERIES[60:][BACK])
-    )
-    assert_same(one.components_, other.components_)
-    gaps = SERIES.copy()
-    gaps.iloc[50:55, 1] = np.nan
-    pd.testing.assert_frame_equal(one.impute(gaps[BACK]), one.impute(gaps)[BACK])
-    first = [
-        SeriesDictionary(4, **settings).fit(SERIES, init=SERIES[order])
-        for order in ([*SERIES], BACK)
-    ]
-    assert_same(first[0].components_, first[1].components_)
-    with pytest.raises(ValueError, match=r"Y has other series .*: missing is 'p' and unexpected"):
-        one.impute(gaps.rename(columns={"p": "z"}))
-
-
-@pytest.mark.parametrize("kind", ["MovingAverage", "Log1p", "NonnegativeScaler"])
-def test_transformers_of_series_find_them_by_name(kind):
-    step = getattr(series, kind)().fit(SERIES)
-    done = step.transform(SERIES)
-    pd.testing.assert_frame_equal(step.transform(SERIES[BACK]), done[BACK])
-    pd.testing.assert_frame_equal(
-        step.inverse_transform(done[BACK]), step.inverse_transform(done)[BACK]
-    )
-    with pytest.raises(ValueError, match="missing is 'p' and unexpected is 'z'"):
-        step.transform(SERIES.rename(columns={"p": "z"}))
-
-
-def test_what_is_known_ahead_is_found_by_name(tmp_path):
-    known = pd.DataFrame({"u": np.sin(np.arange(140)), "v": rng.random(140)})
-    model = SeriesDictionary(4, window=6, head="mix", random_state=0)
-    model.fit(SERIES[:100], exogenous=known[:105])
-    save(model, tmp_path / "m.atoms")
-    twin = load(tmp_path / "m.atoms")
-    model.partial_fit(SERIES[100:], exogenous=known[100:125])
-    twin.partial_fit(SERIES[100:], exogenous=known[100:125][["v", "u"]])
-    found = model.predict(3, exogenous=known[120:123])
-    pd.testing.assert_frame_equal(twin.predict(3, exogenous=known[120:123][["v", "u"]]), found)
-    with pytest.raises(ValueError, match="missing is 'v' and unexpected is 'w'"):
-        model.predict(3, exogenous=known[120:123].rename(columns={"v": "w"}))
 
 
 @pytest.mark.parametrize("columns", [NAMES, range(400, 480, 10)])

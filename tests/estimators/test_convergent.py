@@ -5,24 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import of_fields
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from sklearn.base import clone
 
 import atomstream
-from atomstream import (
-    BatchNMF,
-    NetworkDictionary,
-    OnlineConvexMF,
-    OnlineCPDictionary,
-    OnlineDictionaryLearning,
-    OnlineNMF,
-    ScheduleWarning,
-    SeriesDictionary,
-    SupervisedDictionary,
-    TopicModel,
-    VideoDictionary,
-)
+from atomstream import BatchNMF, OnlineDictionaryLearning, OnlineNMF, ScheduleWarning
 from atomstream.memory import Aggregates
 from atomstream.penalties import NonnegativeBall
 from atomstream.schedules import (
@@ -154,7 +143,7 @@ def test_exact_steps_solve_equation_3_to_rounding():
         OnlineNMF.exact(4, schedule="power")
 
 
-@pytest.mark.parametrize("kind", [BatchNMF, SupervisedDictionary])
+@pytest.mark.parametrize("kind", [BatchNMF])
 @pytest.mark.parametrize("way", ["exact", "convergent"])
 def test_models_with_another_objective_are_not_in_the_theorem(kind, way):
     with pytest.raises(ValueError, match=f"{kind.__name__} has no .* Take OnlineNMF"):
@@ -192,45 +181,29 @@ def test_settings_outside_the_theorem_are_refused(settings, message):
 
 # -- schedules outside, in all models
 
-FRAMES = RNG.random((12, 6, 6))
-TEXTS = ["red green blue", "green blue red", "cat dog cow", "dog cow cat"] * 5
-
-
-def learn(kind, schedule):
-    """Begin to learn under a schedule, with a model of some kind."""
-    edges = np.ones((8, 8)) - np.eye(8)
-    {
-        "nmf": lambda: OnlineNMF(2, schedule=schedule).fit(STATES),
-        "stream": lambda: OnlineNMF(2, schedule=schedule).fit_stream(chain(3)),
-        "known": lambda: OnlineNMF.from_components(STATES[:2], schedule=schedule),
-        "signed": lambda: OnlineDictionaryLearning(2, schedule=schedule).partial_fit(STATES),
-        "convex": lambda: OnlineConvexMF(2, n_representatives=6, schedule=schedule).fit(STATES),
-        "tensor": lambda: OnlineCPDictionary(2, schedule=schedule).fit(FRAMES),
-        "network": lambda: NetworkDictionary("path:3", 2, n_batches=2, schedule=schedule).fit(
-            edges
-        ),
-        "series": lambda: SeriesDictionary(2, 3, schedule=schedule).fit(STATES[:, :2]),
-        "topics": lambda: TopicModel(2, schedule=schedule).fit(TEXTS),
-        "video": lambda: VideoDictionary(2, schedule=schedule).fit(FRAMES),
-    }[kind]()
-
-
-KINDS = ("nmf", "stream", "known", "signed", "convex", "tensor", "network", "series", "topics")
+# What begins to learn under a schedule.
+KINDS = {
+    "nmf": lambda schedule: OnlineNMF(2, schedule=schedule).fit(STATES),
+    "stream": lambda schedule: OnlineNMF(2, schedule=schedule).fit_stream(chain(3)),
+    "known": lambda schedule: OnlineNMF.from_components(STATES[:2], schedule=schedule),
+    "signed": lambda schedule: OnlineDictionaryLearning(2, schedule=schedule).partial_fit(STATES),
+    **of_fields("schedules"),
+}
 
 
 @pytest.mark.cover(2)
-@pytest.mark.parametrize("kind", [*KINDS, "video"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_model_says_which_condition_a_schedule_breaks(kind):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", ScheduleWarning)
-        learn(kind, "constant")
+        KINDS[kind]("constant")
     messages = [str(it.message) for it in found if it.category is ScheduleWarning]
     assert len(messages) == 1
     assert "schedule='constant' breaks condition (A3)" in messages[0]
     assert "too slowly for noise to average out" in messages[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error", ScheduleWarning)
-        learn(kind, "power")
+        KINDS[kind]("power")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream import OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF, load, save
+from atomstream import OnlineDictionaryLearning, OnlineNMF, load, save
 from atomstream.coders import Auto
 
 X = np.random.default_rng(1).random((120, 10))
@@ -78,13 +78,6 @@ def test_an_unused_atom_that_stays_is_not_replaced():
 def test_choices_that_are_none_are_refused(chosen, words):
     with pytest.raises(ValueError, match="fixed_components.*" + words):
         OnlineNMF(4, init=ATOMS, fixed_components=chosen).fit(X)
-
-
-def test_tensors_keep_the_first_ones_only():
-    with pytest.raises(ValueError, match="parameter of OnlineCPDictionary must be a whole number"):
-        OnlineCPDictionary(4, init=[np.ones((4, 4))] * 2, fixed_components=[1]).fit(
-            np.ones((9, 4, 4))
-        )
 
 
 def test_a_saved_model_keeps_the_same_atoms(tmp_path):

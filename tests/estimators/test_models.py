@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import of_fields
 from numpy.testing import assert_allclose, assert_array_equal
 from rich.console import Console
 from sklearn.base import clone
@@ -21,11 +22,9 @@ from sklearn.model_selection import GridSearchCV
 
 import atomstream
 from atomstream import (
-    ConsensusNMF,
     DataWarning,
     IncompatiblePartsError,
     NotConvergedWarning,
-    OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
 )
@@ -726,11 +725,7 @@ def test_history_and_bar_watch_a_fit_and_a_stream():
 
 @pytest.mark.parametrize(
     ("model", "shape"),
-    [
-        (OnlineNMF(2, random_state=0), (20, 6)),
-        (OnlineCPDictionary(2, random_state=0), (20, 3, 2)),
-        (ConsensusNMF([2], n_replicates=2, random_state=0), (20, 6)),
-    ],
+    [(OnlineNMF(2, random_state=0), (20, 6)), *of_fields("endless").values()],
     ids=lambda value: "",
 )
 def test_of_a_stream_without_end_as_many_batches_are_taken_as_asked_for(model, shape):

@@ -12,18 +12,15 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from atomstream import ConsensusNMF, OnlineDictionaryLearning, OnlineNMF
+from atomstream import OnlineDictionaryLearning, OnlineNMF
 
 BOTH = [OnlineNMF, OnlineDictionaryLearning]
 ESTIMATORS = [cls(n_components=3, random_state=0) for cls in BOTH]
 
 
-CONSENSUS = ConsensusNMF([1, 2], n_replicates=3, n_epochs=2, random_state=0)
-
-
 @pytest.mark.cover(4)
 @pytest.mark.filterwarnings("ignore::atomstream.NotConvergedWarning")
-@parametrize_with_checks([*ESTIMATORS, CONSENSUS])
+@parametrize_with_checks(ESTIMATORS)
 def test_estimator_checks(estimator, check):
     check(estimator)
 

@@ -1,17 +1,14 @@
 """Every declared field of every class, forged in a file with a right digest, is refused."""
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
+from golden.every import FILES
 
 import atomstream
 from atomstream.base.saved_fields import Field
 from atomstream.files import archive, registry
-
-GOLDEN = Path(__file__).parents[1] / "golden/models"
-NAMES = sorted(path.stem for path in GOLDEN.glob("*.atoms"))
 
 
 def declared(encoded):
@@ -32,10 +29,10 @@ def declared(encoded):
 
 
 @pytest.mark.cover(2)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(FILES))
 def test_a_forged_field_is_refused(name, tmp_path):
     path = tmp_path / "forged.atoms"
-    whole, arrays = archive.read_archive(GOLDEN / f"{name}.atoms")
+    whole, arrays = archive.read_archive(FILES[name])
     n_fields = len(list(declared(whole)))
     assert n_fields >= 3
     for number in range(n_fields):

@@ -1,31 +1,25 @@
 """Model files that an earlier version wrote, of every class: they load, give the same, learn on."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from golden.outputs import OUTPUTS, outputs
+from cases import FIELDS
+from golden.every import FILES, HERE, outputs
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
 
-GOLDEN = Path(__file__).parents[1] / "golden/models"
-NAMES = sorted(path.stem for path in GOLDEN.glob("*.atoms"))
-
 
 def test_a_model_of_every_class_is_here():
-    assert len(NAMES) == 13
-    assert set(OUTPUTS) < set(NAMES)
+    there = {*HERE.glob("*.atoms"), *FIELDS.glob("*/golden/*.atoms")}
+    assert {*FILES.values()} == there
+    assert len([file for file in there if file.parent == HERE]) == 3
 
 
 @pytest.mark.filterwarnings("ignore:The honest one-step errors")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(FILES))
 def test_a_model_of_an_earlier_version_gives_what_it_gave(name):
-    with np.load(GOLDEN / "inputs.npz") as inputs:
-        given = inputs[name]
-    model = atomstream.load(GOLDEN / f"{name}.atoms")
-    found = outputs(name, model, given)
-    with np.load(GOLDEN / f"{name}.npz") as expected:
+    found = outputs(name, atomstream.load(FILES[name]))
+    with np.load(FILES[name].with_suffix(".npz")) as expected:
         keys = sorted(expected.files)
         assert keys == sorted(found)
         for key in keys:

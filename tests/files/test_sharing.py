@@ -9,17 +9,17 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from fields.text.zoo import DOCUMENTS
+from cases import of_fields
 from numpy.testing import assert_array_equal
+from served import served
 from sklearn.base import clone
 from zoo import ZOO, rows, use, used_elsewhere
 
 import atomstream
 from atomstream import OnlineNMF
-from atomstream.files.pyfunc import ServedModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-ONLINE = ["nmf", "dictionary learning", "convex", "tensors"]
+ONLINE = ["nmf", "dictionary learning", *of_fields("rounds")]
 
 
 @pytest.fixture(scope="module")
@@ -125,11 +125,6 @@ def test_skops_opens_models_with_the_trusted_types(kind, fitted, expected):
 # -- MLflow
 
 
-def served(model, folder):
-    atomstream.save(model, folder / "model.atoms")
-    return ServedModel(folder / "model.atoms")
-
-
 def test_a_served_model_codes_rows(fitted, expected, tmp_path):
     model = served(fitted["nmf"], tmp_path)
     assert_array_equal(model.predict(rows()), expected["nmf"])
@@ -137,20 +132,6 @@ def test_a_served_model_codes_rows(fitted, expected, tmp_path):
     codes = model.predict(frame)
     assert list(codes.index) == list(range(100, 160))
     assert_array_equal(codes, expected["nmf"])
-
-
-def test_what_other_kinds_serve(fitted, tmp_path):
-    topics = fitted["topics"]
-    shares = served(topics, tmp_path).predict(pd.DataFrame({"text": DOCUMENTS}))
-    assert_array_equal(shares, topics.topic_shares(DOCUMENTS))
-    series = served(fitted["series"], tmp_path)
-    assert series.predict(None).shape == (1, 8)
-    assert_array_equal(series.predict(None, {"horizon": 3}), fitted["series"].predict(3))
-    walk = deepcopy(fitted["walks"])
-    walk.partition(2)
-    assert_array_equal(served(walk, tmp_path).predict([0, 1, 2]), walk.predict([0, 1, 2]))
-    with pytest.raises(ValueError, match="ImageDictionary is not a function of rows"):
-        served(fitted["images"], tmp_path).predict(rows())
 
 
 def test_mlflow_serves_a_model(fitted, expected, tmp_path):

@@ -12,7 +12,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from golden.outputs import NAMED, outputs
+from golden.every import FILES, GOLDEN, given, outputs
+from kept_runs import PLACES
 
 import atomstream
 from atomstream import OnlineDictionaryLearning, OnlineNMF
@@ -48,56 +49,6 @@ def models():
     }
 
 
-def of_each_class(X):
-    """Return a model of every class, by its name, learned from its input."""
-    rng = np.random.default_rng(1)
-    colors = np.array([[0.3, 0.9, 0.2], [0.4, 0.6, 1.0]])
-    grass, sky = rng.random((2, 12, 12, 3)) * colors[:, None, None]
-    three = {"n_components": 3, "n_epochs": 3, "random_state": 0}
-    patches = {"patch_size": 4, "random_state": 0}
-    series = {"init_batch_size": 30, "n_init_batches": 4, "memory": 24, "window": 6, "ridge": 0.01}
-    new = {
-        "BatchNMF": atomstream.BatchNMF(2, 1, n_epochs=3, batch_size=40, random_state=0),
-        "ColorRestorer": atomstream.ColorRestorer(n_components=2, n_patches=200, **patches),
-        "ImageDictionary": atomstream.ImageDictionary(
-            n_components=10, n_patches=400, batch_size=100, **patches
-        ),
-        "NetworkDictionary": atomstream.NetworkDictionary(
-            n_components=3, motif="path:4", n_batches=20, batch_size=60, random_state=0
-        ),
-        "OnlineCPDictionary": atomstream.OnlineCPDictionary(
-            n_components=2, n_epochs=3, batch_size=25, random_state=0
-        ),
-        "OnlineConvexMF": atomstream.OnlineConvexMF(
-            n_components=3, n_representatives=18, batch_size=50, random_state=0
-        ),
-        "OnlineDictionaryLearning": OnlineDictionaryLearning(batch_size=40, **three),
-        "OnlineNMF": OnlineNMF(loss="kl", batch_size=40, **three),
-        "RandomWalkFactorization": atomstream.RandomWalkFactorization(
-            n_components=2, random_state=0
-        ),
-        "SeriesDictionary": atomstream.SeriesDictionary(n_components=4, random_state=0, **series),
-        "SupervisedDictionary": atomstream.SupervisedDictionary(batch_size=40, **three),
-        "TopicModel": atomstream.TopicModel(
-            n_features=256, vectorizer="counts", batch_size=20, **three
-        ),
-        "VideoDictionary": atomstream.VideoDictionary(
-            n_components=3, n_epochs=10, snapshots=(5, 20), random_state=0
-        ),
-    }
-    data = dict(X) | {"ColorRestorer": {"grass": [grass], "sky": [sky]}}
-    data["TopicModel"] = X["TopicModel"].tolist()
-    fitted = {}
-    for name, model in new.items():
-        table = data[name]
-        fitted[name] = (
-            model.fit(table[:, :-1], **{NAMED[name]: table[:, -1]})
-            if name in NAMED
-            else model.fit(table)
-        )
-    return fitted
-
-
 def write_models():
     """Write a file for each model, and what it must hold or give."""
     for name, model in models().items():
@@ -109,16 +60,15 @@ def write_models():
             n_steps=model.n_steps_,
             drawn=model._learner.rng.integers(2**31, size=4),
         )
-    with np.load(HERE / "models/inputs.npz") as inputs:
-        X = {name: inputs[name] for name in inputs}
-    for name, model in of_each_class(X).items():
-        atomstream.save(model, HERE / f"models/{name}.atoms")
-        np.savez_compressed(HERE / f"models/{name}.npz", **outputs(name, model, X[name]))
+    for name, (folder, learn, _) in GOLDEN.items():
+        model = learn(given(name))
+        atomstream.save(model, FILES[name])
+        np.savez_compressed(folder / f"{name}.npz", **outputs(name, model))
 
 
-def write_runs():
+def write_runs(place):
     """Learn each run anew by its settings; leave some unfinished, and say what the rest gives."""
-    os.chdir(HERE / "runs")
+    os.chdir(place)
     for settings in sorted(Path().glob("*/run.toml")):
         folder, head = settings.parent, settings.read_text().partition(" --config")[0]
         words = head.removeprefix("# atomstream ").split()
@@ -141,4 +91,5 @@ def write_runs():
 
 if __name__ == "__main__":
     write_models()
-    write_runs()
+    for place in PLACES:
+        write_runs(place)

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import of_fields
 
 import atomstream
 from atomstream import OnlineNMF
 from atomstream._kernels import compile, descent
+from atomstream.base.declared import declared
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src/atomstream"
@@ -43,8 +45,12 @@ def test_importing_the_package_loads_nothing_heavy():
     assert loaded == "[]"
 
 
+GROUPS = [[name, "--help"] for name in declared("help", outside=False)]
+WRONG = of_fields("wrong_arguments")
+
+
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["network", "--help"], ["lern", "x"], ["--colour"]]
+    "words", [["--help"], ["--version"], ["lern", "x"], ["--colour"], *GROUPS], ids=" ".join
 )
 def test_help_and_unknown_commands_load_nothing_heavy(words):
     """They answer within a tenth of a second; scikit-learn alone takes more than one to load."""
@@ -61,10 +67,12 @@ def test_help_and_unknown_commands_load_nothing_heavy(words):
 
 def test_commands_load_pandas_and_others_when_they_are_used():
     """Whoever imports one of them afterwards gets the module itself, and no stand-in."""
+    tasks = [task["command"].split() for task in declared("tasks", outside=False).values()]
     shown = run(
         "import sys; from importlib.util import find_spec; from atomstream.cli import main\n"
         "from atomstream.cli.commands import DEFERRED as names\n"
-        "main(['series', 'forecast', '--help'])\n"
+        f"for words in {[['learn'], *tasks]}:\n"
+        "    main([*words, '--help'])\n"
         "print([name for name in names if name in sys.modules])\n"
         "print(find_spec('scipy.stats').name)\n"
         "import sklearn.utils.validation as checks, sklearn.utils.fixes as held\n"
@@ -150,8 +158,7 @@ def test_looking_at_runs_and_wrong_arguments_load_no_compiler_and_plots(tmp_path
         *(["inspect", folder] for folder in (learned, stopped, in_rounds)),
         *(["watch", learned], ["learn", "--help"], ["learn", "--wrong"]),
         *(["learn", missing, *other], ["learn", table, "--columns", "z", *other]),
-        *(["signatures", missing, *other], ["sources", missing, "--uncertainty", table, *other]),
-        *(["network", "learn", missing, *other], ["text", "topics", missing, *other]),
+        *([*words(missing, table), *other] for words in WRONG.values()),
     )
     # Each in a copy of a process that has loaded what all of them load, and shown help.
     shown = run(
@@ -211,18 +218,6 @@ def test_a_change_in_any_kernel_file_compiles_all_kernels_anew(tmp_path):
     other = copy.copy(cached)
     other._source_stamp = "another"
     assert not other._load_index()
-
-
-def test_a_change_in_a_field_compiles_its_kernels_anew(tmp_path):
-    from atomstream.fields.walks import kernel
-
-    shutil.copy(kernel.__file__, tmp_path)
-    before = compile.stamp_of.__wrapped__(tmp_path)
-    assert before.startswith(compile.STAMP)
-    (tmp_path / "kernel.py").write_text("# changed\n")
-    assert compile.stamp_of.__wrapped__(tmp_path) != before
-    stamp = kernel.advance._cache._cache_file._source_stamp
-    assert stamp == compile.stamp_of(Path(kernel.__file__).parent)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from cases import of_fields
 
 import atomstream
 
@@ -68,7 +69,7 @@ def test_data_are_array_like_to_a_reader():
 
 @pytest.mark.parametrize(
     "named",
-    ["OnlineNMF.fit", "OnlineNMF.transform", "sparse_encode", "online_parafac", "choose_rank"],
+    ["OnlineNMF.fit", "OnlineNMF.transform", "sparse_encode", *of_fields("shown_names")],
 )
 def test_help_shows_a_name(named):
     thing = atomstream

@@ -123,16 +123,3 @@ def test_a_run_learns_numeric_columns_with_sentinels(tmp_path, capsys):
     told = refused(capsys, "learn", tmp_path / "t.csv", *options[:4], "--out", tmp_path / "other")
     assert "the minimum is -99 (first in row 7, column 'b' of" in told
     assert not (tmp_path / "other").exists()
-
-
-def test_a_sentinel_gets_no_advice_to_add_a_constant(tmp_path, capsys):
-    values = np.arange(1.0, 61)
-    lines = ["day,x", *(f"{1900 + i},{value}" for i, value in enumerate(values))]
-    (tmp_path / "t.csv").write_text("\n".join([*lines, "1960,-99.9"]) + "\n")
-    (tmp_path / "u.csv").write_text("\n".join([*lines, "1960,-7"]) + "\n")
-    end = ("--time", "day", "--scale", "--out", tmp_path / "run")
-    told = refused(capsys, "series", "forecast", tmp_path / "t.csv", *end)
-    assert "if -99.9 stands for missing entries, give --na -99.9." in told
-    assert "constant" not in told
-    told = refused(capsys, "series", "forecast", tmp_path / "u.csv", *end)
-    assert "add a constant" in told

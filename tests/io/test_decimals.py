@@ -2,31 +2,15 @@
 
 import csv
 
-import numpy as np
 import pytest
 from commands import run
+from decimal_commas import X, text_of
 from numpy.testing import assert_array_equal
 
 import atomstream
 from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, open_inputs
 from atomstream.io.series_table import read_series
-
-X = np.random.default_rng(0).random((40, 3)).round(3)
-X[3, 1] = np.nan
-X[5] = [1e-7, -2.5, 3]
-
-
-def text_of(sign, decimal, header=True, dates=False, quoted=False):
-    """Return the table as text, with another delimiter and decimal sign."""
-    lines = [sign.join([*["day"] * dates, "a", "b", "c"])] if header else []
-    for number, row in enumerate(X):
-        day = [str(np.datetime64("2020-01-01") + number)] if dates else []
-        fields = ["" if np.isnan(value) else repr(float(value)) for value in row]
-        fields = [field.replace(".", decimal) for field in fields]
-        fields = [f'"{field}"' for field in fields] if quoted else fields
-        lines.append(sign.join([*day, *fields]))
-    return "\n".join(lines) + "\n"
 
 
 def rows(path, **options):
@@ -96,19 +80,3 @@ def test_a_run_reads_all_tables_as_its_first_one(tmp_path):
     one, other = (atomstream.load(tmp_path / name) for name in ("commas", "points"))
     assert_array_equal(one.components_, other.components_)
     assert table(tmp_path / "commas-codes.csv") == table(tmp_path / "points-codes.csv")
-
-
-def test_series_and_trips_have_the_option_too(tmp_path):
-    for name, decimal in (("commas", ","), ("points", ".")):
-        lines = text_of(";", decimal, dates=True).splitlines()
-        (tmp_path / f"{name}.csv").write_text("\n".join([lines[0], *lines[7:]]))
-        settings = ("--atoms", 2, "--window", 3, "--decimal", decimal)
-        run("series", "impute", tmp_path / f"{name}.csv", *settings, "--out", tmp_path / name)
-        ends = ("--origin", "a,b", "--destination", "b,c", "--cell", "20km", "--min-count", 1)
-        few = ("--rank", 2, "--clusters", 2, "--decimal", decimal)
-        walk = tmp_path / f"{name}-walk"
-        run("walk", "partition", tmp_path / f"{name}.csv", *ends, *few, "--out", walk)
-    one, other = (atomstream.load(tmp_path / name) for name in ("commas", "points"))
-    assert_array_equal(one.components_, other.components_)
-    one, other = (table(tmp_path / f"{name}-walk/partition.csv") for name in ("commas", "points"))
-    assert one == other

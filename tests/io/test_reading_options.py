@@ -8,6 +8,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from cases import of_fields
 from commands import refused, run
 from layouts import ABC, LAYOUTS, X, table, with_names
 
@@ -16,7 +17,7 @@ from atomstream.exceptions import InputError
 from atomstream.io import InputOptions, TableOptions, open_inputs
 from atomstream.io.inputs import CALLED
 from atomstream.runs import kinds_of_runs
-from atomstream.runs.reading import entry_reading, number_reading, table_reading, text_reading
+from atomstream.runs.reading import table_reading
 from atomstream.runs.task import task_named
 
 OPTIONS = {
@@ -77,39 +78,23 @@ def test_an_option_is_used_or_refused(folder, ending, option):
     open_inputs([str(folder / f"x{ending}")], options)
 
 
-READERS = {
-    "": table_reading,
-    "consensus": table_reading,
-    "series forecast": table_reading,
-    "series impute": table_reading,
-    "sources": table_reading,
-    "walk": entry_reading,
-    "signatures": number_reading,
-    "network": number_reading,
-    "text": text_reading,
-}
-OTHERS = {"image", "tensor", "video"}  # read arrays and pictures
+# Of each kind of run the group of options, and commands that have it; none of what reads arrays
+# and pictures alone.
+READERS = {"": (table_reading, ["learn"]), **of_fields("table_options")}
 
 
 def test_every_kind_of_run_that_reads_tables_has_their_options():
-    assert {*READERS} | OTHERS == {*kinds_of_runs()}
-    for name, group in READERS.items():
-        assert issubclass(task_named(name).settings_type, group), name
+    assert {*READERS} == {*kinds_of_runs()}
+    for name, (group, _) in READERS.items():
+        assert group is None or issubclass(task_named(name).settings_type, group), name
 
 
 @pytest.mark.parametrize(
     ("words", "flags"),
-    [
-        (["learn"], table_reading),
-        (["series", "impute"], table_reading),
-        (["sources"], table_reading),
-        (["text", "topics"], text_reading),
-        (["network", "learn"], number_reading),
-        (["network", "denoise"], number_reading),
-    ],
+    [(words, group) for group, commands in READERS.values() for words in commands],
 )
 def test_options_are_on_the_command_line(capsys, words, flags):
-    run(*words, "--help")
+    run(*words.split(), "--help")
     said = capsys.readouterr().out
     for each in fields(flags):
         assert f"--{each.name.replace('_', '-')} " in said
@@ -264,12 +249,3 @@ def test_a_quoted_pattern_stands_for_files(tmp_path, capsys, monkeypatch, engine
     run("encode", "run0", "part/[0-9].npy", "--out", "codes.csv")
     assert len((tmp_path / "codes.csv").read_text().splitlines()) == 91
     assert "There is no" in refused(capsys, "learn", "part/*.csv", *engine, "--out", "none")
-
-
-def test_a_pattern_is_taken_where_one_file_is_learned_from(tmp_path, capsys):
-    for number in range(2):
-        np.save(tmp_path / f"cube{number}.npy", np.random.default_rng(0).random((9, 3, 4)))
-    settings = ["--atoms", 2, "--epochs", 1, "--out", tmp_path / "run"]
-    run("tensor", "learn", tmp_path / "*0.npy", *settings)
-    told = refused(capsys, "tensor", "learn", tmp_path / "*.npy", *settings)
-    assert "stands for 2 files, and one is learned from" in told

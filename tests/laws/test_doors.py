@@ -1,23 +1,13 @@
 """Doors to other tools, tried with these tools where they are installed."""
 
 import importlib
-import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from pages import block
 
-from atomstream import ConsensusNMF, OnlineNMF, cells
-
-ROOT = Path(__file__).parents[2]
-
-
-def block(page, title):
-    """Return the first block of code of a section of a page."""
-    section = (ROOT / page).read_text(encoding="utf-8").partition(f"## {title}\n")[2]
-    return re.search(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)[1]
+from atomstream import OnlineNMF
 
 
 def test_the_page_of_recipes_has_the_class_for_river():
@@ -78,79 +68,6 @@ def test_librosa_takes_a_model():
     assert when.shape == (2, spectrogram.shape[1])
     heard = np.sort(librosa.fft_frequencies(sr=22_050)[notes.argmax(axis=0)])
     np.testing.assert_allclose(heard, [440, 660], atol=11)  # half the width of a channel
-
-
-# -- cells
-
-
-def counted():
-    """Return AnnData of 300 cells that use four programs of 120 genes, and places of the cells."""
-    anndata = pytest.importorskip("anndata")
-    rng = np.random.default_rng(0)
-    usages, programs = rng.gamma(0.5, 1, (300, 4)), rng.gamma(0.3, 1, (4, 120))
-    data = anndata.AnnData(sp.csr_matrix(rng.poisson(3 * usages @ programs).astype(np.float32)))
-    data.obs_names = [f"cell{number}" for number in range(300)]
-    data.var_names = [f"gene{number}" for number in range(120)]
-    data.obsm["spatial"] = rng.random((300, 2))
-    return data
-
-
-def ran(title):
-    """Run the recipe of a section with few replicates; return its names."""
-    source, known = block("docs/recipes/science.md", title), {}
-    small = source.replace("range(5, 21), n_replicates=50", "range(3, 6), n_replicates=10")
-    small = small.replace("n_shared=15, n_own=3", "n_shared=3, n_own=1").replace("2000", "60")
-    assert small != source
-    exec(compile(small, title, "exec"), known)
-    return known
-
-
-@pytest.mark.filterwarnings("default")
-def test_mudata_in_and_out(tmp_path, monkeypatch):
-    mudata = pytest.importorskip("mudata", reason="mudata is not installed")
-    monkeypatch.chdir(tmp_path)
-    data = counted()
-    mudata.MuData({"rna": data, "protein": data[:, :5].copy()}).write("cells.h5mu")
-    usages = ran("MuData")["rna"].obsm["X_programs"]
-    again = mudata.read_h5mu("annotated.h5mu").mod["rna"]
-    np.testing.assert_array_equal(again.obsm["X_programs"], usages)
-    np.testing.assert_allclose(usages.sum(axis=1), 1, rtol=1e-5)
-    alone = mudata.read_h5ad("cells.h5mu", "rna", backed="r")
-    np.testing.assert_array_equal(
-        cells.overdispersed(alone).places, cells.overdispersed(data).places
-    )
-
-
-@pytest.mark.filterwarnings("default")
-def test_several_data_sets_in_mudata(tmp_path, monkeypatch):
-    mudata = pytest.importorskip("mudata", reason="mudata is not installed")
-    monkeypatch.chdir(tmp_path)
-    data, labs = counted(), np.repeat(["first", "second"], 150)
-    both = mudata.MuData({"rna": data, "protein": data[:, :5].copy()})
-    both.obs["lab"] = labs
-    both.write("labs.h5mu")
-    known = ran("Several data sets in MuData")
-    again = mudata.read_h5mu("annotated-labs.h5mu").mod["rna"]
-    usages = again.obsm["X_programs"]
-    np.testing.assert_array_equal(usages, known["rna"].obsm["X_programs"])
-    assert usages.shape == (300, 3 + 2 * 1)
-    for column, lab in ((3, "first"), (4, "second")):
-        assert usages[labs == lab, column].any()
-        assert not usages[labs != lab, column].any()
-
-
-@pytest.mark.filterwarnings("default")
-def test_tables_of_spatialdata_in_and_out(tmp_path, monkeypatch):
-    spatialdata = pytest.importorskip("spatialdata", reason="spatialdata is not installed")
-    monkeypatch.chdir(tmp_path)
-    spatialdata.SpatialData(tables={"table": counted()}).write("spots.zarr")
-    known = ran("SpatialData")
-    again = spatialdata.read_zarr("annotated.zarr").tables["table"]
-    np.testing.assert_array_equal(again.obsm["X_programs"], known["table"].obsm["X_programs"])
-    on_disk = cells.read("spots.zarr/tables/table")
-    blocks = cells.batches(on_disk, cells.overdispersed(on_disk))
-    same = ConsensusNMF(range(3, 6), n_replicates=10, random_state=0).fit_stream(blocks)
-    np.testing.assert_array_equal(same.components_, known["model"].components_)
 
 
 # -- HyperSpy
@@ -260,18 +177,3 @@ def test_hyperspy_learns_lazily_from_atoms_of_the_whole_picture(hs, room):
         signal = lazy(hs, X)
         signal.decomposition(algorithm=model, **QUIET)
         room.share(least(signal.learning_results.factors), at_least=0.96)
-
-
-# -- sktime
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore")
-def test_the_forecaster_passes_all_checks_of_sktime():
-    checks = pytest.importorskip("sktime.utils.estimator_checks", reason="sktime is missing")
-    from atomstream import SktimeForecaster
-
-    done = checks.check_estimator(SktimeForecaster, raise_exceptions=False, verbose=False)
-    assert len(done) > 700
-    assert {name: found for name, found in done.items() if found != "PASSED"} == {}

@@ -12,7 +12,6 @@ from sklearn.isotonic import isotonic_regression
 from atomstream import (
     IncompatiblePartsError,
     InputError,
-    NetworkDictionary,
     NotConvergedWarning,
     OnlineDictionaryLearning,
     OnlineNMF,
@@ -22,14 +21,12 @@ from atomstream import (
 )
 from atomstream.cli import main
 from atomstream.coders import Auto, Coder, Codes
-from atomstream.fields.tensors.files import open_tensor
 from atomstream.io import Feed, InputOptions, inputs, open_inputs, register_reader
 from atomstream.looks import Look, RowsLook, Table, look_of, register_look
 from atomstream.losses import Entrywise
 from atomstream.memory import Delta, GramSums, Memory, Statistics
 from atomstream.penalties import Penalty, Simplex
-from atomstream.samplers import MotifChain, Network, homomorphisms
-from atomstream.testing import check_loss, check_penalty, check_sampler, check_updater
+from atomstream.testing import check_loss, check_penalty, check_updater
 from atomstream.updates import Updater
 
 
@@ -294,40 +291,6 @@ def test_a_schedule():
     assert_array_equal(ours.components_, twin.components_)
 
 
-# -- a sampler
-
-
-class Independent(MotifChain):
-    """Copies of a motif drawn from their exact law, each independent of the one before."""
-
-    def __init__(self, network, motif):
-        self.network, self.motif = network, motif
-        self.copies, weights = homomorphisms(network, motif)
-        self.law = weights / weights.sum()
-
-    def init(self, rng, position=None):
-        return self.step(rng, None)[0] if position is None else np.asarray(position)
-
-    def step(self, rng, state):
-        return self.copies[rng.choice(len(self.copies), p=self.law)], None
-
-
-def test_a_sampler(room):
-    upper = np.triu(np.random.default_rng(0).random((12, 12)) < 0.4, 1)
-    network = (upper | upper.T).astype(float)
-    ours, twin, exact = (
-        NetworkDictionary("path:3", 1, chain=chain, n_batches=40, batch_size=100, random_state=0)
-        for chain in (Independent, "pivot", "all")
-    )
-    chain = Independent(Network.of(network), "path:3")
-    patches = chain.patches(chain.copies)
-    best = exact.fit(network).learner_.score(patches)
-    for model in (ours, twin):
-        room.near(model.fit(network).learner_.score(patches), best, rel=0.1)
-    with pytest.raises(ValueError, match=r"'chain' .* must be an instance of 'str' or a callable"):
-        NetworkDictionary("path:3", 4, chain=3).fit(network)
-
-
 # -- checks of all of these
 
 
@@ -337,9 +300,6 @@ def test_the_parts_are_what_they_say():
     check_penalty(Rising())
     check_penalty(AtMost(2.0))
     check_updater(HeavyBall())
-    triangle = Network.of(np.ones((3, 3)) - np.eye(3))
-    chain = Independent(triangle, "path:3")
-    check_sampler(chain, law=(chain.copies, chain.law))
 
 
 # -- a reader of files
@@ -367,10 +327,6 @@ def test_a_reader(tmp_path, monkeypatch, capsys):
         assert main(["encode", f"{source}.run", str(source), "--out", f"{source}.npz"]) == 0
     ours, twin = (load(f"{source}.run/model.atoms") for source in (path, plain))
     assert_array_equal(ours.components_, twin.components_)
-    cube = tmp_path / "data.cube"
-    cube.write_bytes(path.read_bytes())
-    register_reader(".cube", lambda path, options: records(path, options).reshape(-1, 3, 4))
-    assert open_tensor(cube).shape == (3, 4)
     with pytest.raises(InputError, match=r"--columns chooses columns of tables, and .* no"):
         open_inputs([str(path)], InputOptions(columns=("1",)))
     path.write_bytes(b"")

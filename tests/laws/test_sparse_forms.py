@@ -1,80 +1,25 @@
 """A sparse matrix means the sum of its stored parts, in whatever form it is handed over."""
 
 import json
-import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import of_fields
 from commands import run
-from doors_of_fields import DOORS as FIELDS
-from doors_of_functions import DOORS as FUNCTIONS
-from doors_of_models import doors_of_models
+from doors_of_functions import CASES as FUNCTIONS
+from doors_of_models import CASES as MODELS
 from given import outcome
 from numpy.testing import assert_allclose, assert_array_equal
+from sparse_parts import assert_alike, assert_canonical, data, parts, stored, worst
 from strategies import LOSS_NAMES
 
-from atomstream import (
-    OnlineConvexMF,
-    OnlineCPDictionary,
-    OnlineDictionaryLearning,
-    OnlineNMF,
-    TopicModel,
-    cells,
-    io,
-    online_parafac,
-    signatures,
-)
-from atomstream.base import checked_numbers, dense
+from atomstream import OnlineDictionaryLearning, OnlineNMF, io
+from atomstream.base import checked_numbers
 from atomstream.io import inputs
 from atomstream.loop.scaling import SCALES
 
 FORMS = ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"]
-
-
-def data(n=30, d=8):
-    """Return numbers of few bits, whose parts add up exactly, with rows and columns of zeros."""
-    rng = np.random.default_rng(0)
-    X = rng.exponential(size=(n, 3)) @ rng.random((3, d)) * (rng.random((n, d)) < 0.5)
-    X[[0, n // 2, n - 1]] = 0
-    X[:, 4] = 0
-    return np.round(64 * X) / 64
-
-
-def parts(X):
-    """Return values, rows and columns: each entry in two parts, and some zeros, in no order."""
-    rng = np.random.default_rng(1)
-    places, zeros = np.argwhere(X), rng.permutation(np.argwhere(X == 0))[:7]
-    share = rng.integers(1, 4, len(places)) / 4
-    values = X[tuple(places.T)]
-    rows, columns = np.concatenate([places, places, zeros]).T
-    values = np.concatenate([values * share, values * (1 - share), np.zeros(len(zeros))])
-    order = rng.permutation(len(values))
-    return values[order], rows[order], columns[order]
-
-
-def stored(X, kind="csr", is_array=True, index=np.int32, lie=False):
-    """Return a matrix as entries in parts, without order, that may call itself canonical."""
-    values, rows, columns = parts(X)
-    if kind not in ("csr", "csc"):
-        coo = (sp.coo_array if is_array else sp.coo_matrix)((values, (rows, columns)), X.shape)
-        made = coo if kind == "coo" else coo.asformat(kind)
-    else:
-        major, minor = (rows, columns) if kind == "csr" else (columns, rows)
-        order = np.argsort(major, kind="stable")
-        n_major = X.shape[0] if kind == "csr" else X.shape[1]
-        pointers = np.append(0, np.bincount(major, minlength=n_major).cumsum())
-        cls = getattr(sp, f"{kind}_{'array' if is_array else 'matrix'}")
-        made = cls((values[order], minor[order], pointers), X.shape)
-    if hasattr(made, "indices"):
-        made.indices, made.indptr = made.indices.astype(index), made.indptr.astype(index)
-    if lie:
-        made.has_canonical_format = True
-    return made
-
-
-def worst(X):
-    return stored(X, index=np.int64, lie=True)
 
 
 def state(S):
@@ -124,46 +69,6 @@ def test_what_cancels_and_what_is_missing():
 # -- every method, under every loss
 
 
-CALLS = (
-    *("fit", "partial_fit", "fit_transform", "fit_stream", "transform", "transform_stream"),
-    *("score", "losses", "objective", "stationarity", "surrogate_gap", "impute", "inspect_sample"),
-    *("settle", "settle_stream", "inverse_transform"),
-)
-
-
-def called(make, name, form):
-    """Return what one method returns, or the atoms that it learns."""
-    X, model = data(), make()
-    halves = [form(X[:13]), form(X[13:])]
-    if name == "fit_stream":
-        return model.fit_stream(halves).components_
-    if name in ("fit", "partial_fit"):
-        return getattr(model, name)(form(X)).components_
-    if name == "fit_transform":
-        return model.fit_transform(form(X))
-    model.partial_fit(X)
-    if name == "inspect_sample":
-        return model.inspect_sample(form(X[1:2])).code
-    if name == "inverse_transform":
-        return model.inverse_transform(form(X[:, :3]))
-    if name in ("transform_stream", "settle_stream"):
-        found = getattr(model, name)(halves)
-        return found.components_ if name == "settle_stream" else np.concatenate(list(found))
-    found = getattr(model, name)(form(X))
-    return found.components_ if name == "settle" else found
-
-
-def assert_alike(make):
-    for name in CALLS:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            whole, canonical, found = (
-                np.asarray(called(make, name, form)) for form in (np.asarray, sp.csr_array, worst)
-            )
-        assert_array_equal(found, canonical, err_msg=name)
-        assert_allclose(found, whole, rtol=1e-6, atol=1e-8 * np.abs(whole).max(), err_msg=name)
-
-
 LOSSES = [*LOSS_NAMES, "beta:1.5", "beta:-1", "alpha:0.5", "alpha:-1", "alpha:2"]
 
 
@@ -192,10 +97,7 @@ def test_every_method_under_every_scale(loss, scale, missing):
 
 OTHERS = {
     "signed": lambda: OnlineDictionaryLearning(3, init="samples", n_epochs=1, random_state=0),
-    "hulls": lambda: OnlineConvexMF(3, n_representatives=6, n_epochs=1, random_state=0),
-    "hulls with gaps": lambda: OnlineConvexMF(
-        3, n_representatives=6, n_epochs=1, missing=True, random_state=0
-    ),
+    **of_fields("sparse_models"),
 }
 
 
@@ -212,7 +114,7 @@ UNFIT = ("Network.places(", "scores(pairs)", "denoise(pairs)", "read(")
 ALL = {
     # Sixteenths, whose parts add up exactly.
     door: (np.round(16 * np.nan_to_num(given, nan=1.0)) / 16, call)
-    for door, (given, call) in (doors_of_models() | FIELDS | FUNCTIONS).items()
+    for door, (given, call) in (MODELS | FUNCTIONS | of_fields("doors")).items()
     if given.ndim == 2 and not any(name in door for name in UNFIT)
 }
 
@@ -234,14 +136,6 @@ def blocks(path, **options):
     """Return the rows of a file as a run reads them."""
     (source,) = io.open_inputs([str(path)], io.InputOptions(**options))
     return [block.X for block in source.blocks(0, 0)]
-
-
-def assert_canonical(rows, X):
-    rows = list(rows)
-    for part in rows:
-        assert part.format == "csr"
-        assert part.nnz == np.count_nonzero(part.toarray())
-    assert_array_equal(np.concatenate([part.toarray() for part in rows]), X)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc"])
@@ -289,48 +183,6 @@ def test_readers_from_outside(tmp_path, monkeypatch, kind):
         assert_array_equal(np.concatenate(rows), np.where(data() < 0.5, np.nan, data()))
 
 
-def annotated(counts):
-    anndata = pytest.importorskip("anndata")
-    found = anndata.AnnData(counts)
-    found.var_names = [f"gene{number}" for number in range(counts.shape[1])]
-    found.obs_names = [f"cell{number}" for number in range(counts.shape[0])]
-    return found
-
-
-def test_counts_of_cells_and_of_mutations_are_sums(tmp_path):
-    X = np.rint(20 * data()[:, [0, 1, 2, 3, 5]])
-    whole, found = annotated(X), annotated(stored(X, is_array=False))
-    found.write_h5ad(tmp_path / "cells.h5ad")
-    genes = cells.overdispersed(whole, 3)
-    for counts in (found, cells.read(tmp_path / "cells.h5ad")):
-        chosen = cells.overdispersed(counts, 3)
-        assert_array_equal(chosen.places, genes.places)
-        assert_allclose(chosen.deviation, genes.deviation, rtol=1e-12)
-        assert_canonical(
-            cells.batches(counts, chosen), np.vstack([*map(dense, cells.batches(whole, genes))])
-        )
-    assert_array_equal(signatures.read(found).values, X)
-
-
-def test_tensors_of_three_axes_are_sums():
-    X = data()
-    values, rows, columns = parts(X)
-    places = (rows, *np.unravel_index(columns, (2, 4)))
-    S = sp.coo_array((values, places), (len(X), 2, 4))
-    S.has_canonical_format = True
-    for model in (OnlineCPDictionary(2, n_epochs=1), OnlineCPDictionary(2, reshape=[(1,), (0,)])):
-        found, whole = (
-            model.set_params(random_state=0).fit(part).components_
-            for part in (S, X.reshape(-1, 2, 4))
-        )
-        assert_allclose(found, whole, rtol=1e-6, atol=1e-9)
-    found, whole = (
-        online_parafac(part, 2, n_epochs=1, random_state=0).to_tensor()
-        for part in (S, X.reshape(-1, 2, 4))
-    )
-    assert_allclose(found, whole, rtol=1e-6, atol=1e-9)
-
-
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), (1, 0, 1), (0, 0)])
 def test_batches_that_store_nothing(scale, order):
@@ -340,18 +192,6 @@ def test_batches_that_store_nothing(scale, order):
         for form in (np.asarray, sp.csr_array)
     )
     assert_allclose(found.components_, whole.components_, rtol=1e-6, atol=1e-9)
-
-
-def test_counts_of_words_are_sums():
-    documents = ["the cat chased a mouse", "stocks fell", "bonds and stocks fell"] * 6
-    models = [TopicModel(2, vectorizer="counts", n_epochs=2, random_state=0) for _ in range(2)]
-    whole, found = (model.begin(documents) for model in models)
-    found = stored(found.toarray().astype(float), lie=True)
-    topics = [
-        model.fit_counts(counts).learner_.components_
-        for model, counts in zip(models, (whole, found), strict=True)
-    ]
-    assert_array_equal(*topics)
 
 
 def test_runs_learn_and_are_judged_by_sums(tmp_path, capsys):

@@ -1,7 +1,6 @@
 """Plots of models that they cannot draw: one sentence names what they draw, and what draws these.
 
-plots.atoms(network)       # plots.atoms needs shape, ...; model.plot() draws the atoms ...
-plots.loadings(topics)     # plots.loadings draws an OnlineCPDictionary, ...; model.plot() ...
+plots.atoms(model)        # plots.atoms needs shape, ...; model.plot() draws the atoms ...
 """
 
 import inspect
@@ -51,17 +50,6 @@ def test_a_plot_draws_a_model_or_names_what_does(model):
 
 
 def test_the_sentences():
-    networks, data, _ = ZOO["networks"]
-    network = clone(networks).fit(data())
-    with pytest.raises(
-        TypeError, match=r"plots.atoms needs shape, .*; model.plot\(\) draws the at"
-    ):
-        plots.atoms(network)
-    told = r"^plots.topics draws a TopicModel, got NetworkDictionary; model.plot\(\) draws its"
-    with pytest.raises(TypeError, match=told):
-        plots.topics(network)
-    with pytest.raises(TypeError, match=r"^plots.objective draws history, got NetworkDictionary; "):
-        plots.objective(network)
     with pytest.raises(
         TypeError, match=r"^plots.bars draws a model with importance_, got ndarray\.$"
     ):

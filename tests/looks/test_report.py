@@ -33,15 +33,6 @@ def test_pictures_show_what_their_twins_return():
     line = plots.objective(history).axes[0].lines[0]
     np.testing.assert_array_equal(line.get_xdata(), n_samples)
     np.testing.assert_array_equal(line.get_ydata(), values)
-    image = X[:10]
-    _, approximation, error = plots.reconstruction_data(image, image + 2)
-    assert approximation.max() == image.max()
-    np.testing.assert_allclose(error, approximation - image)
-    assert [a.get_title() for a in plots.reconstruction(image, image).axes[:3]] == [
-        "original",
-        "reconstruction",
-        "error",
-    ]
 
 
 def test_a_report_tells_how_many_entries_were_outliers(room):

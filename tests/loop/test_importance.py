@@ -3,21 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import of_fields
+from last_codes import Last
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from atomstream import (
-    BatchNMF,
-    OnlineConvexMF,
-    OnlineCPDictionary,
-    OnlineDictionaryLearning,
-    OnlineNMF,
-    SupervisedDictionary,
-    load,
-    save,
-    streams,
-)
+from atomstream import BatchNMF, OnlineDictionaryLearning, OnlineNMF, load, save, streams
 from atomstream.loop import explaining
 from atomstream.losses import Huber
 from atomstream.penalties import TopK
@@ -29,6 +21,8 @@ RNG = np.random.default_rng(0)
 X = RNG.random((60, 12)) + 0.1
 WEIGHTS = RNG.random(30) + 0.5
 
+# Of fields: a model, and the shape of a sample.
+OF_FIELDS = of_fields("importance_of_batches")
 MODELS = {
     "squared": OnlineNMF(3),
     "float32": OnlineNMF(3),
@@ -38,23 +32,20 @@ MODELS = {
     "kl": OnlineNMF(3, loss="kl", atoms="nonnegative"),
     "steps": OnlineNMF(3, loss="l1", updater="spsg"),
     "robust": OnlineNMF(3, loss=Huber(0.1), atoms="nonnegative"),
-    "tensors": OnlineCPDictionary(3),
+    **{name: model for name, (model, _) in OF_FIELDS.items()},
 }
 
 
-class Last(Callback):
-    """Keeps the codes of the last batch."""
-
-    def on_fit_task_end(self, estimator, context):
-        if context.task_name == "batch":
-            self.codes = estimator._progress.codes.values
+def shaped(name, rows):
+    """Return rows in the shape that samples of a model have."""
+    return rows.reshape(-1, *OF_FIELDS[name][1]) if name in OF_FIELDS else rows
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_batch_adds_codes_times_the_lengths_of_the_atoms_that_made_them(name):
     model, last = MODELS[name].set_params(random_state=0), Last()
     rows = X.astype(np.float32) if name == "float32" else X
-    rows = rows.reshape(60, 3, 4) if name == "tensors" else rows
+    rows = shaped(name, rows)
     model.partial_fit(rows[:30])
     lengths = np.sqrt(model.state_.dictionary.gram().diagonal())
     before = model.state_.usage.mean
@@ -84,19 +75,12 @@ def test_on_a_simplex_codes_are_shares_of_the_sums_of_samples():
     assert_allclose(model.state_.usage.newest, last.codes.sum(axis=0), rtol=1e-9)
 
 
-def test_atoms_of_samples_count_with_their_length():
-    model = OnlineConvexMF(2, n_representatives=4, codes="free", random_state=0)
-    rows = np.vstack([np.tile([100.0, 0, 0], (20, 1)), np.tile([0, 1.0, 0.0], (20, 1))])
-    rows = np.random.default_rng(0).permutation(rows + 0.01 * RNG.random(rows.shape))
-    model.fit(rows)
-    long = np.argmax(np.linalg.norm(model.components_, axis=1))
-    assert model.importance_[long] > 0.9
-
-
 # -- after a fit
 # --------------------------------------------------------------------------------------------------
 
 DIGITS = load_digits().data[:700] / 16
+# Of fields: what is made, what it learns from, and what else it is told then.
+FITTED_OF_FIELDS = of_fields("importance")
 FITTED = {
     "squared": lambda **how: OnlineNMF(10, **how),
     "kl": lambda **how: OnlineNMF(10, loss="kl", **how),
@@ -112,10 +96,8 @@ FITTED = {
     "fixed": lambda **how: OnlineNMF(10, init=DIGITS[:10] + 0.01, fixed_components=4, **how),
     "lasso": lambda **how: OnlineDictionaryLearning(20, alpha=0.1, **how),
     "few": lambda **how: OnlineDictionaryLearning(12, codes=TopK(3), alpha=0.0, **how),
-    "convex": lambda **how: OnlineConvexMF(5, **{"n_epochs": 1, **how}),
-    "tensors": lambda **how: OnlineCPDictionary(8, **how),
-    "labels": lambda **how: SupervisedDictionary(8, **{"n_epochs": 5, **how}),
     "data sets": lambda **how: BatchNMF(6, 2, **how),
+    **{name: make for name, (make, _, _) in FITTED_OF_FIELDS.items()},
 }
 
 
@@ -129,8 +111,8 @@ def data_of(name):
         rows = rows.astype(np.float32)
     elif name == "sparse":
         rows = sp.csr_array(rows)
-    elif name == "tensors":
-        rows = rows.reshape(-1, 8, 8)
+    elif name in FITTED_OF_FIELDS:
+        rows = FITTED_OF_FIELDS[name][1]
     return rows, {"batch": np.arange(700) % 2} if name == "data sets" else {}
 
 
@@ -155,9 +137,8 @@ def test_after_a_fit_it_is_that_of_the_codes_at_its_end(name, n_epochs, room):
     rows, more = data_of(name)
     how = {"random_state": 0} | ({} if n_epochs is None else {"n_epochs": n_epochs})
     model = FITTED[name](**how)
-    model.fit(rows, load_digits().target[:700], **more) if name == "labels" else model.fit(
-        rows, **more
-    )
+    told = FITTED_OF_FIELDS[name][2] if name in FITTED_OF_FIELDS else more
+    model.fit(rows, **told)
     room.ratio(apart(model.importance_, shares_of_codes(model, rows, **more)), at_most=1.2)
 
 
@@ -251,7 +232,7 @@ class Sums(Callback):
 def pieces(name, n_batches=30, size=20):
     rows = np.tile(X, (n_batches * size // 60, 1)) + RNG.random((n_batches * size, 12))
     rows = rows.astype(np.float32) if name == "float32" else rows
-    rows = rows.reshape(-1, 3, 4) if name == "tensors" else rows
+    rows = shaped(name, rows)
     weights = RNG.random(len(rows)) + 0.5
     return [(rows[i : i + size], weights[i : i + size]) for i in range(0, len(rows), size)]
 
@@ -266,20 +247,6 @@ def test_along_a_stream_it_fades_as_the_memory_does(name, schedule):
     expected = np.array(sums.weights) @ sums.used
     assert_allclose(model.state_.usage.mean, expected, rtol=1e-9)
     assert_allclose(model.importance_, expected / expected.sum(), rtol=1e-9)
-
-
-def test_a_row_of_a_convex_model_fades_with_each_that_follows():
-    model, rows = OnlineConvexMF(3, n_representatives=9, random_state=0), X.copy()
-    model.partial_fit(rows[:40])
-    before, mass = model.state_.usage.mean, model.clock_.mass
-    last = Last()
-    model.set_callbacks(last).fit_stream([rows[40:]])
-    steps = mass + np.arange(1, 21)
-    weights = np.array([model.clock_.schedule(0, 1.0, total) for total in steps])
-    kept = np.append(np.cumprod((1 - weights)[::-1])[::-1][1:], 1.0)
-    lengths = np.linalg.norm(model.components_, axis=1)
-    expected = np.prod(1 - weights) * before + (weights * kept) @ np.abs(last.codes) * lengths
-    assert_allclose(model.state_.usage.mean, expected, rtol=1e-9)
 
 
 def test_an_atom_that_was_replaced_begins_anew():

@@ -5,9 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import of_fields
 
 import atomstream
-from atomstream import OnlineConvexMF, OnlineDictionaryLearning, OnlineNMF
+from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.schedules import Adaptive, Constant
 from atomstream.watch.callbacks import History
 
@@ -70,7 +71,7 @@ def test_without_a_change_it_takes_over_next_to_never(room):
         OnlineNMF(3, schedule="adaptive", loss="kl", random_state=0),
         OnlineNMF(3, schedule="adaptive", scale="max", random_state=0),
         OnlineDictionaryLearning(3, schedule="adaptive", random_state=0),
-        OnlineConvexMF(3, schedule="adaptive", n_representatives=6, random_state=0),
+        *of_fields("adaptive").values(),
     ],
     ids=lambda model: f"{type(model).__name__} {model.get_params().get('loss', '')}",
 )

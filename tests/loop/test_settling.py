@@ -5,18 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import of_fields
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from atomstream import (
-    BatchNMF,
-    NotConvergedWarning,
-    OnlineCPDictionary,
-    OnlineDictionaryLearning,
-    OnlineNMF,
-)
+from atomstream import BatchNMF, NotConvergedWarning, OnlineDictionaryLearning, OnlineNMF
 from atomstream.loop import settling
 
 
@@ -234,8 +229,8 @@ MORE = {
     "kl": (OnlineNMF, {"loss": "kl"}, lambda: load_digits().data[:400] / 16),
     "is": (OnlineNMF, {"loss": "is"}, noisy_powers),
     "signed": (OnlineDictionaryLearning, {"alpha": 0.05}, mixed),
-    "tensors": (OnlineCPDictionary, {}, lambda: mixed(d=24).reshape(150, 4, 6)),
     "data sets": (BatchNMF, {"n_shared": 3, "n_own": 1}, lambda: mixed()),
+    **of_fields("more_passes"),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from commands import refused, run
 
-from atomstream import ConsensusNMF, OnlineDictionaryLearning, OnlineNMF, load, save
+from atomstream import OnlineDictionaryLearning, OnlineNMF, load, save
 from atomstream.looks.rows import _in_units
 from atomstream.loop import Learner, Scaling
 
@@ -138,12 +138,6 @@ def test_atoms_are_drawn_without_the_offset():
 def test_nonnegative_models_refuse_it_by_name():
     with pytest.raises(ValueError, match=r"scale='zscore' subtracts .* OnlineDictionaryLearning"):
         OnlineNMF(3, scale="zscore").fit(sensors())
-
-
-def test_replicates_refuse_it():
-    template = OnlineDictionaryLearning(3, scale="zscore")
-    with pytest.raises(ValueError, match="scale the rows first"):
-        ConsensusNMF([2], model=template).fit(sensors(100))
 
 
 # -- on the command line

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream import OnlineCPDictionary, OnlineDictionaryLearning, load, save
+from atomstream import OnlineDictionaryLearning, load, save
 from atomstream.dictionaries import Rows
 from atomstream.exceptions import IncompatiblePartsError
 from atomstream.losses import Squared
@@ -92,8 +92,6 @@ def test_steps_need_convex_sets():
             OnlineDictionaryLearning(3, alpha=0, **settings).fit(X)
     with pytest.raises(IncompatiblePartsError, match="needs atoms that are convex"):
         OnlineDictionaryLearning(3, atoms="unit_sphere", updater="spsg").fit(X)
-    with pytest.raises(ValueError, match="atoms='unit_sphere' is unknown"):
-        OnlineCPDictionary(3, atoms="unit_sphere").fit(X)
     with pytest.raises(ValueError, match="is no bounded convex set"):
         OnlineDictionaryLearning.convergent(
             3, alpha=0.1, ridge=0.1, damping=0.1, atoms="unit_sphere"

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from cases import of_fields
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
-from atomstream import OnlineConvexMF, OnlineCPDictionary, OnlineDictionaryLearning, OnlineNMF
+from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.coders import Auto
 from atomstream.exceptions import DataWarning, IncompatiblePartsError
 from atomstream.losses import Beta
@@ -16,9 +17,7 @@ MODELS = {
     "nmf": lambda **more: OnlineNMF(3, random_state=0, batch_size=20, **more),
     "kl": lambda **more: OnlineNMF(3, loss="kl", random_state=0, batch_size=20, n_epochs=2, **more),
     "signed": lambda **more: OnlineDictionaryLearning(3, random_state=0, n_epochs=2, **more),
-    "convex": lambda **more: OnlineConvexMF(
-        3, n_representatives=15, alpha=0.01, random_state=0, **more
-    ),
+    **of_fields("masks"),
 }
 
 
@@ -76,17 +75,6 @@ def test_fit_transform_hides_the_same_entries():
     X, mask = data()
     model = MODELS["nmf"](missing=True)
     assert_array_equal(model.fit_transform(X, mask=mask), model.transform(X, mask=mask))
-
-
-def test_masks_of_tensors():
-    rng = np.random.default_rng(0)
-    X, mask = rng.random((20, 3, 4)), rng.random((20, 3, 4)) < 0.8
-    masked, plain = (
-        OnlineCPDictionary(2, missing=True, random_state=0, n_epochs=2) for _ in range(2)
-    )
-    masked.fit(X, mask=mask)
-    plain.fit(np.where(mask, X, np.nan))
-    assert_array_equal(masked.components_, plain.components_)
 
 
 @pytest.mark.parametrize(
@@ -266,18 +254,9 @@ def test_weights_that_are_none_are_refused(weights, words):
         OnlineNMF(3).fit(data()[0], entry_weight=weights)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        OnlineNMF(3, loss="l2"),
-        OnlineNMF(3, updater="spsg"),
-        OnlineConvexMF(3, n_representatives=15),
-        OnlineCPDictionary(3),
-    ],
-)
+@pytest.mark.parametrize("model", [OnlineNMF(3, loss="l2"), OnlineNMF(3, updater="spsg")])
 def test_models_that_cannot_weigh_entries_say_so(model):
     X, _ = data()
-    X = X.reshape(60, 2, 4) if isinstance(model, OnlineCPDictionary) else X
     with pytest.raises(IncompatiblePartsError, match="entry_weight needs"):
         model.fit(X, entry_weight=np.random.default_rng(0).random(X.shape))
 

@@ -169,16 +169,6 @@ def test_complaints_about_a_row_count_the_rows_that_are_skipped(learn, encode):
     assert "zeros (first in row 10, column 1, counted from 0)" in told.err
 
 
-def test_runs_on_other_data_refuse_the_option(tmp_path, capsys):
-    (tmp_path / "a.txt").write_text("a cat\na dog\n" * 20)
-    run = str(tmp_path / "run")
-    arguments = ["text", "topics", str(tmp_path / "a.txt"), "--topics", "2", "--out", run]
-    assert main([*arguments, "--epochs", "1"]) == 0
-    arguments = ["encode", run, str(tmp_path / "a.txt"), "--out", str(tmp_path / "codes.csv")]
-    assert main([*arguments, "--on-bad-line", "skip"]) == 2
-    assert "--on-bad-line is for rows of numbers, and" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("live", [True, False], ids=["stream", "file"])
 def test_learning_says_on_standard_error_how_many_rows_were_left_out(
     learn, tmp_path, monkeypatch, capsys, live

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from cases import of_fields
 from numpy.testing import assert_array_equal
 
 from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.exceptions import InputError
-from atomstream.fields.text.run import TextTask
-from atomstream.fields.walks.run import WalkTask
 from atomstream.io.source import InputFile
 from atomstream.runs import run as engine
 from atomstream.runs.folder import RunFolder
@@ -223,17 +222,19 @@ def test_max_time_stops_between_steps_and_counts_over_sessions(begin):
     assert again.seconds > before
 
 
-@pytest.mark.parametrize(
-    ("kind", "command", "written"),
-    [
-        (TextTask, "text topics docs.txt --topics 2 --epochs 2", None),
-        (WalkTask, "walk partition walk.txt --states --rank 2 --clusters 2", "partition.csv"),
-    ],
-)
+KILLED = {
+    "": (RowsTask, "learn x.npy --atoms 2 --epochs 2", None),
+    **of_fields("killed"),
+}
+
+
+@pytest.mark.parametrize("name", KILLED)
 def test_resume_finishes_a_run_that_was_killed_before_its_results(
-    tmp_path, monkeypatch, capsys, kind, command, written
+    tmp_path, monkeypatch, capsys, name
 ):
+    kind, command, written = KILLED[name]
     monkeypatch.chdir(tmp_path)
+    np.save("x.npy", X)
     (tmp_path / "docs.txt").write_text("cat dog\ndog horse\n" * 20)
     (tmp_path / "walk.txt").write_text("\n".join("abcdcbab" * 30))
 

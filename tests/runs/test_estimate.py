@@ -7,8 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import of_fields
 from commands import refused, run, standard_input
 
+from atomstream.base.declared import declared
 from atomstream.io.inputs import open_inputs
 from atomstream.runs import estimate, kinds_of_runs
 from atomstream.runs.estimate import Estimate
@@ -120,27 +122,18 @@ def test_standard_input_and_other_kinds_have_no_estimate(capsys):
     with standard_input("1,2\n3,4\n"):
         assert "standard input does not tell" in refused(capsys, "learn", "-", "--estimate")
     offered = {name for name in kinds_of_runs() if task_named(name).work is not Task.work}
-    assert offered == {"", "image", "network", "tensor"}
-    assert "No such option" in refused(capsys, "text", "topics", "x.txt", "--estimate")
+    assert offered == {"", *of_fields("estimated")}
+    for name in kinds_of_runs().keys() - offered:
+        words = declared("tasks")[name]["command"].split()
+        assert "No such option" in refused(capsys, *words, "x.txt", "--estimate")
 
 
-def test_tensors_networks_and_images_have_one(tmp_path, capsys, short):
-    from PIL import Image
-
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "t.npy", rng.random((3_000, 6, 5)))
-    found = facts(capsys, "tensor", "learn", tmp_path / "t.npy", "--atoms", 3, "--epochs", 90)
-    assert (found["n_samples"], found["n_features"], found["n_passes"]) == (3_000, 30, 90)
-    edges = rng.integers(0, 30, (200, 2))
-    np.savetxt(tmp_path / "e.txt", edges, fmt="%d")
-    words = ["network", "learn", tmp_path / "e.txt", "--motif", "path:5", "--atoms", 4]
-    found = facts(capsys, *words, "--batches", 900, "--batch-size", 100)
-    assert (found["n_samples"], found["n_features"], found["n_steps"]) == (90_000, 25, 900)
-    Image.fromarray((X[:100] * 255).astype(np.uint8).repeat(4, axis=1)).save(tmp_path / "p.png")
-    words = ["image", "learn", tmp_path / "p.png", "--atoms", 4, "--patch", 5]
-    found = facts(capsys, *words, "--patches", 300_000)
-    assert (found["n_samples"], found["n_features"]) == (300_000, 25)
-    assert found["n_measured"] < 300_000
+@pytest.mark.parametrize("name", of_fields("estimated"))
+def test_kinds_of_fields_have_one(tmp_path, capsys, short, name):
+    make, known = of_fields("estimated")[name]
+    found = facts(capsys, *make(tmp_path))
+    assert {key: found[key] for key in known} == known
+    assert found["n_measured"] < found["n_samples"] * found.get("n_passes", 1)
 
 
 def test_shares_say_what_decides(tmp_path, capsys, short):

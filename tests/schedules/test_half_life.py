@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pandas as pd
 import pytest
+from cases import of_fields
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream import OnlineConvexMF, OnlineDictionaryLearning, OnlineNMF, load, save
+from atomstream import OnlineDictionaryLearning, OnlineNMF, load, save
 from atomstream.coders import Auto
 from atomstream.schedules import Constant, HalfLife
 
@@ -16,9 +17,7 @@ MODELS = {
     "nmf": lambda schedule: OnlineNMF(3, schedule=schedule, random_state=0),
     "kl": lambda schedule: OnlineNMF(3, loss="kl", schedule=schedule, random_state=0),
     "signed": lambda schedule: OnlineDictionaryLearning(3, schedule=schedule, random_state=0),
-    "convex": lambda schedule: OnlineConvexMF(
-        3, n_representatives=15, schedule=schedule, random_state=0
-    ),
+    **of_fields("half_life"),
 }
 
 

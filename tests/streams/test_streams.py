@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
+from cases import of_fields
 from numpy.testing import assert_array_equal
 
-from atomstream import OnlineConvexMF, OnlineDictionaryLearning, OnlineNMF
+from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.streams import CubeRows, batches
 
 CUBE = np.random.default_rng(0).random((5, 4, 3, 6))
@@ -99,7 +100,9 @@ def test_axes_that_cannot_be(axes, told):
         CubeRows(CUBE, axes)
 
 
-@pytest.mark.parametrize("kind", [OnlineNMF, OnlineDictionaryLearning, OnlineConvexMF])
+@pytest.mark.parametrize(
+    "kind", [OnlineNMF, OnlineDictionaryLearning, *of_fields("rows_models").values()]
+)
 def test_models_of_rows_say_how_to_give_a_cube(kind):
     told = (
         rf"X has shape \(80, 80, 200\), and {kind.__name__} needs rows: streams.CubeRows\(X, "

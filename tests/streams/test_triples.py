@@ -5,11 +5,12 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from cases import of_fields
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from atomstream import OnlineConvexMF, OnlineDictionaryLearning, OnlineNMF
+from atomstream import OnlineDictionaryLearning, OnlineNMF
 from atomstream.streams import Triples
 
 rng = np.random.default_rng(0)
@@ -22,7 +23,7 @@ TABLE = Triples(ROWS, COLUMNS, X[ROWS, COLUMNS])
 
 @pytest.mark.parametrize(
     "kind",
-    [OnlineNMF, OnlineDictionaryLearning, OnlineConvexMF],
+    [OnlineNMF, OnlineDictionaryLearning, *of_fields("rows_models").values()],
     ids=lambda it: it.__name__,
 )
 def test_models_learn_from_entries_as_from_the_table(kind):

@@ -8,12 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from strategies import NETWORK
 
 from atomstream.losses import Huber, KullbackLeibler, Squared
 from atomstream.memory import GramSums
 from atomstream.penalties import Free, Nonnegative, Simplex, UnitBall
-from atomstream.samplers import Chain, MotifGlauber, homomorphisms
+from atomstream.samplers import Chain
 from atomstream.testing import check_loss, check_penalty, check_sampler, check_updater
 from atomstream.updates import BlockCoordinate, Majorise, SubgradientStep
 
@@ -238,7 +237,6 @@ LAW = np.arange(3)[:, None], [1.0, 2.0, 4.0]
 
 def test_a_right_chain_passes():
     check_sampler(Moves(), law=LAW)
-    check_sampler(MotifGlauber(NETWORK, "path:3"), law=homomorphisms(NETWORK, "path:3"))
 
 
 @pytest.mark.parametrize(

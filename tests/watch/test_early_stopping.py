@@ -5,7 +5,7 @@ from itertools import repeat
 import numpy as np
 import pytest
 
-from atomstream import OnlineNMF, SeriesDictionary
+from atomstream import OnlineNMF
 from atomstream.watch.callbacks import EarlyStopping, History
 
 ATOMS = np.random.default_rng(0).random((3, 8))
@@ -77,13 +77,6 @@ def test_it_ends_fit_before_the_rounds_over_all_rows():
     again = OnlineNMF(3, random_state=0).set_callbacks(stopping)
     again.fit(rows(100, 2))  # a second fit begins anew
     assert len(stopping.values) == 2
-
-
-def test_it_stops_models_that_learn_through_another():
-    Y = 50 + np.cumsum(np.random.default_rng(0).normal(size=(300, 2)), axis=0)
-    stopping = EarlyStopping(patience=1, min_delta=0.99, every=1)
-    SeriesDictionary(3, window=6, random_state=0).set_callbacks(stopping).fit(Y)
-    assert stopping.stopped
 
 
 @pytest.mark.parametrize(

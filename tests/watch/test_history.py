@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from atomstream import OnlineConvexMF, OnlineNMF
+from atomstream import OnlineNMF
 from atomstream.cli import main
 from atomstream.looks.pages import sections_of
 from atomstream.runs.record import open_record
@@ -76,14 +76,6 @@ def test_the_memory_of_the_harmonic_schedule_is_all_samples():
     history = History()
     learned(history, schedule="harmonic")
     assert history.points["memory"] == pytest.approx(history.n_samples)
-
-
-def test_what_is_not_known_of_a_model_is_nan():
-    history = History()
-    OnlineConvexMF(2, n_epochs=1, random_state=0).set_callbacks(history).fit(X)
-    assert len(history.points["violation"]) == len(history.n_samples) > 0
-    for line in history.lines():
-        assert None not in [json.loads(line)[name] for name in ("step", "objective", "memory")]
 
 
 def test_points_thin_themselves_and_stay_evenly_spaced():

@@ -1,99 +1,21 @@
 """Tasks that callbacks are told of: scikit-learn's protocol, kept by every model."""
 
-import copy
 import itertools
-import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import zoo
+from followed import Bars, Recorder, followed
 
-from atomstream import OnlineNMF, cluster, online_parafac, streams
+from atomstream import OnlineNMF, cluster, streams
 from atomstream.base import Counted
 from atomstream.estimators import _calls, _plain_callbacks
-from atomstream.fields.text.model import TopicModel
 from atomstream.watch.callbacks import Callback
-
-callback = pytest.importorskip(
-    "sklearn.callback", reason="scikit-learn before 1.9 has no callbacks"
-)
 
 FOLLOWED = sorted(name for name in zoo.ZOO if hasattr(zoo.ZOO[name][0], "set_callbacks"))
 X = zoo.rows()
 LOSSES = ("squared", "kl", "is", "huber", "l2", "l1", "trimmed")
-
-
-class Recorder(Callback):
-    """Refuses what the protocol does not allow, and keeps what it was told."""
-
-    def __init__(self):
-        self.fits, self.open = [], None
-
-    def setup(self, estimator, context):
-        assert self.open is None
-        assert context.parent is None
-        self.open, self.task, self.ids = context, None, []
-
-    def teardown(self, estimator, context):
-        assert context is self.open
-        self.fits.append((context.max_subtasks, self.ids, self.task == "ended"))
-        self.open = None
-
-    def on_fit_task_begin(self, estimator, context):
-        if context.parent is None:
-            assert (context.task_name, self.task) == ("fit", None)
-        else:
-            assert (context.task_name, self.task) == ("batch", "fit")
-            assert context.parent is self.open
-            assert self.open.sequential_subtasks
-        self.task = context.task_name
-
-    def on_fit_task_end(self, estimator, context):
-        assert context.task_name == self.task
-        if context.parent is not None:
-            assert context.max_subtasks == 0
-            self.ids.append(context.task_id)
-        self.task = "ended" if context.parent is None else "fit"
-
-    def check(self):
-        assert self.fits
-        assert self.open is None
-        for most, ids, ended in self.fits:
-            assert ids == list(range(len(ids)))
-            assert most is None or len(ids) <= most
-            assert ended
-        return [(most, len(ids)) for most, ids, _ in self.fits]
-
-
-class Bars(callback.ProgressBar):
-    """Keeps the threads that draw, and fails where one has ended before its fit."""
-
-    def __init__(self):
-        super().__init__()
-        self.monitors = []
-
-    def setup(self, estimator, context):
-        super().setup(estimator, context)
-        self.monitors.append(
-            sys.modules[type(self).__mro__[1].__module__]._run_monitors[context.root_uuid]
-        )
-
-    def teardown(self, estimator, context):
-        alive = self.monitors[-1].is_alive()
-        super().teardown(estimator, context)
-        assert alive
-
-    def check(self):
-        for monitor in self.monitors:
-            assert not monitor.is_alive()
-            assert all(task.finished for task in monitor.progress_ctx.tasks)
-            assert [task.percentage for task in monitor.progress_ctx.tasks] == [100.0]
-
-
-def followed(model):
-    recorder, bars = Recorder(), Bars()
-    return copy.deepcopy(model).set_callbacks(recorder, bars), recorder, bars
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
@@ -236,22 +158,6 @@ def test_tasks_of_rows_on_disk():
     # A round whose atoms are put back is none of `n_iter_`.
     assert n_tasks > 30
     bars.check()
-
-
-def test_tasks_of_a_factorization():
-    recorder, bars = Recorder(), Bars()
-    online_parafac(X.reshape(60, 2, 4), 2, n_epochs=2, random_state=0, callbacks=[recorder, bars])
-    assert recorder.check() == [(5, 5)] * 2
-    bars.check()
-
-
-def test_topics_settle_between_setup_and_teardown():
-    model, recorder, _ = followed(TopicModel(2, vectorizer="counts", random_state=0))
-    model.fit(zoo.ZOO["topics"][1]())
-    (_, passes), (most, n_rounds) = recorder.check()
-    assert (passes, most) == (10, None)
-    assert n_rounds > 1
-    assert "_callback_fit_ctx" not in vars(model.learner_)
 
 
 def test_without_callbacks_of_scikit_learn_tasks_are_the_same():

@@ -484,3 +484,9 @@ def test_an_atom_that_most_replicates_have_is_not_lost_to_one_that_varies(room):
     clusters = cluster(np.array(found))
     room.share((clusters.atoms @ fixed.T).max(axis=0).min(), at_least=0.95)
     room.share(np.sort(clusters.share)[1], at_least=0.7)
+
+
+def test_replicates_refuse_to_move_the_rows():
+    template = OnlineDictionaryLearning(3, scale="zscore")
+    with pytest.raises(ValueError, match="scale the rows first"):
+        ConsensusNMF([2], model=template).fit(np.random.default_rng(0).random((100, 8)))

@@ -141,3 +141,24 @@ def test_what_it_cannot_do_is_said_in_a_sentence(folder, tmp_path, capsys):
         assert main([str(argument) for argument in arguments]) == 2
         assert sentence in capsys.readouterr().err
         assert not (tmp_path / "run").exists()
+
+
+def test_a_guess_is_one_line_on_standard_error_and_stands_in_json(tmp_path, capsys):
+    rows = np.random.default_rng(0)
+    np.save(tmp_path / "table.npy", rows.random((80, 3)) @ rows.random((3, 8)))
+    few = ("--atoms", "2-3", "--replicates", 4, "--epochs", 1)
+    run("consensus", tmp_path / "table.npy", *few, "--out", tmp_path / "run", "--json")
+    said = capsys.readouterr()
+    chosen = json.loads(said.out)["chosen"]["n_components"]
+    lines = [line for line in said.err.splitlines() if line.startswith("Chosen")]
+    assert lines == [f"Chosen for ConsensusNMF: n_components {chosen['value']} ({chosen['why']})"]
+
+
+def test_a_run_of_rows_is_not_resumed_as_a_consensus(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", X)
+    run("learn", "x.npy", "--atoms", 2, "--out", "run")
+    capsys.readouterr()
+    assert main(["consensus", "x.npy", "--atoms", "2", "--resume", "--out", "run"]) == 2
+    told = capsys.readouterr().err
+    assert "run holds a run of atomstream learn; choose another --out" in told

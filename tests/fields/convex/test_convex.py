@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_checks, get_tags
 
 from atomstream import OnlineConvexMF, load, save, sparse_encode
 from atomstream.fields.convex.update import RowWise
@@ -514,3 +515,18 @@ def test_missing_entries_are_refused_where_the_model_takes_none():
     X[3, 1] = np.nan
     with pytest.raises(ValueError, match=r"drop or fill such entries, or say missing=True\.$"):
         model().fit(X)
+
+
+def test_a_model_that_needs_labels_says_so():
+    model = OnlineConvexMF(2, n_representatives=6, assignment="labels")
+    estimator_checks.check_requires_y_none("OnlineConvexMF", model)
+    assert get_tags(model).target_tags.required
+    assert not get_tags(OnlineConvexMF()).target_tags.required
+
+
+def test_models_that_settle_on_no_data_end_at_once():
+    X, _ = mixture(150, 20, 4)
+    learner = OnlineConvexMF(2, n_representatives=10, random_state=0)
+    before = learner.fit(X).components_.copy()
+    assert learner.settle_stream([X]).end_round()
+    assert_array_equal(learner.components_, before)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from atomstream import DataWarning, OnlineConvexMF, OnlineNMF, load, save
+from atomstream.exceptions import IncompatiblePartsError
 from atomstream.problem.batch import Batch
 from atomstream.problem.clock import Accuracy
 
@@ -217,3 +218,9 @@ def test_it_learns_as_much_from_incomplete_rows_as_nmf(room):
     other = OnlineNMF(3, missing=True, n_epochs=20, random_state=0).fit(holes).impute(holes)
     ours, other = (np.sqrt(((it - X)[hidden] ** 2).mean()) for it in (ours, other))
     room.ratio(ours / other, at_most=1.5)
+
+
+def test_models_that_cannot_weigh_entries_say_so():
+    X = planted(60, 8)
+    with pytest.raises(IncompatiblePartsError, match="entry_weight needs"):
+        OnlineConvexMF(3, n_representatives=15).fit(X, entry_weight=np.abs(X))

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -41,3 +43,13 @@ def test_bars_are_the_shares_and_labels_are_the_ids(model):
         assert [tick.get_text() for tick in axes.get_yticklabels()] == [
             name.replace("$", r"\$") for name in ids
         ]
+
+
+def test_parts_name_the_atoms_that_are_explained():
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(200, 4)) * [1, 3, 1, 2] @ rng.random((4, 9))
+    model = OnlineConvexMF(3, n_representatives=30, alpha=0.05, random_state=0).fit(X)
+    for axes in plots.parts(model).axes:
+        atom = int(re.match(r"atom (\d+)", axes.get_title())[1])
+        ids = [label.get_text() for label in axes.get_yticklabels()]
+        assert ids == [str(part.id) for part in model.explain(atom, 5)]

@@ -10,7 +10,7 @@ import pytest
 from commands import refused
 
 import atomstream
-from atomstream import ImageDictionary, images
+from atomstream import ImageDictionary, cli, images
 from atomstream.cli import main
 from atomstream.io import InputOptions, Pictures, is_color, load_image, write_image
 from atomstream.io.images import pixel_format
@@ -249,3 +249,22 @@ def test_pictures_are_turned_as_exif_says(capsys, tmp_path, orientation, name):
     with Image.open(tmp_path / "y.png") as after:
         assert after.getexif().get(0x0112, 1) == 1
         assert after.size == expected.shape[::-1]
+
+
+def test_progress_and_time_left_are_printed(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "SHOWN_AFTER", 0)
+    monkeypatch.setattr(cli, "LINE_EVERY", 0)
+    monkeypatch.chdir(folder)
+    assert main(["image", "denoise", "grey.png", "--model", "model.atoms", "--out", "o.png"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert "coding patches: 100 %, 0 s left" in told
+    assert "learning from the image: 100 %, 0 s left" in told
+
+
+def test_the_limit_of_memory_is_an_option(folder, capsys):
+    Image.new("L", (700, 700)).save(folder / "large.png")
+    words = ["image", "denoise", str(folder / "large.png"), "--out", str(folder / "y.png"), *FEW]
+    assert main([*words, "--max-memory", "1MB"]) == 2
+    assert "allowed are 1 MB; allow more with --max-memory" in capsys.readouterr().err
+    assert not (folder / "y.png").exists()
+    assert main([*words, "--max-memory", "1GB"]) == 0

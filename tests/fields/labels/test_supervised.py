@@ -499,3 +499,9 @@ def test_a_failed_call_leaves_the_model_as_it_was():
 
 def test_the_sums_name_their_loss():
     assert LabelledSums(LABELS["classes"]).needs == {"loss": ("quadratic",)}
+
+
+@pytest.mark.parametrize("way", ["exact", "convergent"])
+def test_models_with_another_objective_are_not_in_the_theorem(way):
+    with pytest.raises(ValueError, match=r"SupervisedDictionary has no .* Take OnlineNMF"):
+        getattr(SupervisedDictionary, way)(alpha=0.1)

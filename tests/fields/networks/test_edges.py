@@ -10,6 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from atomstream import NetworkWarning
+from atomstream.exceptions import InputError
+from atomstream.fields.networks.edges import entries_of
 from atomstream.fields.networks.network import Network
 
 EDGES = [("New York", "a;b", 2.5), ("Boston, MA", "c|d", 1.0), ("x\ty", "New York;", 0.5)]
@@ -265,3 +267,12 @@ def test_times_are_not_taken_for_weights(tmp_path, head, unit):
     assert Network.of(path).out.max() > 1e9
     other = "".join(f"{i} {i % 3} {10 ** (i + 3)}\n" for i in range(3, 9))
     assert Network.of(written(tmp_path / "flows.txt", other)).out.max() == 1e11
+
+
+@pytest.mark.parametrize("ending", [".mtx", ".mtx.gz"])
+def test_numbers_on_which_the_parser_of_scipy_crashes_do_not_reach_it(tmp_path, ending):
+    text = b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 8.5\x007\n"
+    path = tmp_path / f"bad{ending}"
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    with pytest.raises(InputError, match="holds zero bytes"):
+        entries_of(str(path))

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ellipk
 
 from atomstream.samplers import IsingGibbs, samples
+from atomstream.watch.diagnostics import mcmc_diagnostics
 
 SETTINGS = [("free", 0.0), ("torus", 0.0), ("free", 0.3), ("torus", -0.5)]
 
@@ -164,3 +165,15 @@ def test_positions_that_are_no_spins_are_refused():
     for wrong in (np.zeros((3, 3)), np.ones((2, 3))):
         with pytest.raises(ValueError, match="an array of 1 and -1 of shape"):
             chain.init(np.random.default_rng(0), wrong)
+
+
+def test_a_cold_chain_is_slower_than_a_hot_one():
+    times = []
+    for temperature in (2.4, 5.0):
+        chain, rng = (
+            IsingGibbs((16, 16), temperature, sweep="checkerboard"),
+            np.random.default_rng(0),
+        )
+        frames, _ = chain.run(rng, chain.init(rng), 5000)
+        times.append(mcmc_diagnostics(frames.mean(axis=(1, 2))).autocorrelation_time)
+    assert times[0] > 5 * times[1]

@@ -6,8 +6,8 @@ from inspect import isabstract
 
 import numpy as np
 import pytest
+from fields.networks.chains import NETWORK, SAMPLERS
 from numpy.testing import assert_array_equal
-from strategies import NETWORK, SAMPLERS
 
 from atomstream import samplers
 from atomstream.samplers import (

@@ -844,3 +844,15 @@ def test_the_default_schedule_raises_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SeriesDictionary(random_state=0).fit(X)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+def test_the_forecaster_passes_all_checks_of_sktime():
+    checks = pytest.importorskip("sktime.utils.estimator_checks", reason="sktime is missing")
+    from atomstream import SktimeForecaster
+
+    done = checks.check_estimator(SktimeForecaster, raise_exceptions=False, verbose=False)
+    assert len(done) > 700
+    assert {name: found for name, found in done.items() if found != "PASSED"} == {}

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from commands import plotted, refused, run
+from decimal_commas import text_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 import atomstream
@@ -448,3 +449,26 @@ def test_a_first_series_that_counts_is_told(tmp_path, capsys):
     assert "The first series counts evenly: as times it is --time year." in capsys.readouterr().err
     run(*words, "--time", "year", "--out", tmp_path / "as-times")
     assert "counts evenly" not in capsys.readouterr().err
+
+
+def test_a_sentinel_gets_no_advice_to_add_a_constant(tmp_path, capsys):
+    values = np.arange(1.0, 61)
+    lines = ["day,x", *(f"{1900 + i},{value}" for i, value in enumerate(values))]
+    (tmp_path / "t.csv").write_text("\n".join([*lines, "1960,-99.9"]) + "\n")
+    (tmp_path / "u.csv").write_text("\n".join([*lines, "1960,-7"]) + "\n")
+    end = ("--time", "day", "--scale", "--out", tmp_path / "run")
+    told = refused(capsys, "series", "forecast", tmp_path / "t.csv", *end)
+    assert "if -99.9 stands for missing entries, give --na -99.9." in told
+    assert "constant" not in told
+    told = refused(capsys, "series", "forecast", tmp_path / "u.csv", *end)
+    assert "add a constant" in told
+
+
+def test_series_may_have_decimal_commas(tmp_path):
+    for name, decimal in (("commas", ","), ("points", ".")):
+        lines = text_of(";", decimal, dates=True).splitlines()
+        (tmp_path / f"{name}.csv").write_text("\n".join([lines[0], *lines[7:]]))
+        settings = ("--atoms", 2, "--window", 3, "--decimal", decimal)
+        run("series", "impute", tmp_path / f"{name}.csv", *settings, "--out", tmp_path / name)
+    one, other = (atomstream.load(tmp_path / name) for name in ("commas", "points"))
+    assert_array_equal(one.components_, other.components_)

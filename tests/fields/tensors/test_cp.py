@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize, nnls
+from sklearn.utils import get_tags
 
 from atomstream import OnlineCPDictionary, OnlineNMF, load, online_parafac, save
 from atomstream.coders import Auto
@@ -802,3 +803,7 @@ def test_damping_is_part_of_what_the_sweep_minimises(radius):
 def test_keywords_that_are_no_parameters_are_refused_by_the_function(name):
     with pytest.raises(TypeError, match=rf"^online_parafac has no '{name}'; known are damping, .*"):
         online_parafac(np.ones((4, 3, 2)), 2, **{name: np.ones((4, 3, 2))})
+
+
+def test_tags_follow_the_axes():
+    assert not get_tags(OnlineCPDictionary(reshape=[(0,), (1, 2)])).input_tags.two_d_array

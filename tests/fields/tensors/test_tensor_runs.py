@@ -262,3 +262,12 @@ def test_labels_of_axes_are_found_by_name(folder, tmp_path, capsys):
     words = ("encode", folder / "run", tmp_path / "other.nc", "--out", tmp_path / "none.csv")
     told = refused(capsys, *words)
     assert "The axis 'day' of X has other labels than were learned: missing is 'Su'" in told
+
+
+def test_a_pattern_is_taken_where_one_file_is_learned_from(tmp_path, capsys):
+    for number in range(2):
+        np.save(tmp_path / f"cube{number}.npy", np.random.default_rng(0).random((9, 3, 4)))
+    settings = ["--atoms", 2, "--epochs", 1, "--out", tmp_path / "run"]
+    run("tensor", "learn", tmp_path / "*0.npy", *settings)
+    told = refused(capsys, "tensor", "learn", tmp_path / "*.npy", *settings)
+    assert "stands for 2 files, and one is learned from" in told

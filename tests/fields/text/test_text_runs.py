@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 import atomstream
 from atomstream import TopicModel
+from atomstream.cli import main
 from atomstream.fields.text.documents import DocumentFile, DocumentOptions, open_documents
 from atomstream.fields.text.run import TextSettings, TextTask
 from atomstream.runs.folder import RunFolder
@@ -285,3 +286,13 @@ def test_stop_words_mean_the_same_as_words_and_in_a_file(tmp_path, capsys):
     assert "words such as" in refused(
         capsys, *words, "--stop-words", "german", "--out", tmp_path / "no"
     )
+
+
+def test_runs_on_other_data_refuse_the_option(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("a cat\na dog\n" * 20)
+    run = str(tmp_path / "run")
+    arguments = ["text", "topics", str(tmp_path / "a.txt"), "--topics", "2", "--out", run]
+    assert main([*arguments, "--epochs", "1"]) == 0
+    arguments = ["encode", run, str(tmp_path / "a.txt"), "--out", str(tmp_path / "codes.csv")]
+    assert main([*arguments, "--on-bad-line", "skip"]) == 2
+    assert "--on-bad-line is for rows of numbers, and" in capsys.readouterr().err

@@ -681,3 +681,8 @@ def test_pictures_draw_their_data():
     line = plots.topics_over_time(over, ["a", "b", "c"], n_topics=2).axes[0].lines[0]
     assert_array_equal(line.get_ydata(), 100 * shares[:, 0])
     assert len(starts) == 19
+
+
+def test_mappings_are_no_texts():
+    with pytest.raises(ValueError, match="got dict; give the texts of records"):
+        TopicModel(2).fit([{"text": "a cat"}])

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from sklearn.decomposition import NMF
+from sklearn.utils import get_tags
 
 import atomstream
 from atomstream import OnlineNMF, VideoDictionary, plots
@@ -603,3 +604,7 @@ def test_passes_that_settle_can_be_stopped_and_continued():
     many = VideoDictionary(3, mode="pixels", n_epochs=12, random_state=0).fit(frames)
     assert many.n_steps_ == 12
     assert not hasattr(many, "settled_")
+
+
+def test_tags_follow_the_signs():
+    assert not get_tags(VideoDictionary(nonnegative=False)).input_tags.positive_only

@@ -1,5 +1,6 @@
 """Video runs on the command line: kinds of files, stops, and how they are looked at."""
 
+import csv
 import json
 import re
 
@@ -316,3 +317,16 @@ def test_defaults_are_those_of_the_estimator():
     given = VideoSettings(("v.npy",)).new_model().get_params()
     usual = VideoDictionary().get_params()
     assert {name for name in usual if given[name] != usual[name]} == {"random_state"}
+
+
+def test_frames_are_named_by_their_files(tmp_path):
+    (tmp_path / "frames").mkdir()
+    for name in ("b", "a", "c"):
+        pixels = np.random.default_rng(ord(name)).integers(0, 255, (8, 9), np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"frames/{name}.png")
+    common = ("--mode", "frames", "--atoms", 2, "--out")
+    run("video", "learn", tmp_path / "frames", *common, tmp_path / "run")
+    run("encode", tmp_path / "run", tmp_path / "frames", "--out", tmp_path / "c.csv")
+    rows = list(csv.reader((tmp_path / "c.csv").read_text().splitlines()))
+    assert [row[0] for row in rows] == ["file", "a.png", "b.png", "c.png"]
+    assert rows[0][1:] == ["atom_0", "atom_1"]

@@ -7,7 +7,9 @@ import shutil
 
 import numpy as np
 import pytest
-from commands import run
+from commands import refused, run
+from decimal_commas import text_of
+from kept_runs import KEPT, copied
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
@@ -15,6 +17,7 @@ import atomstream
 from atomstream import RandomWalkFactorization, plots
 from atomstream.cli import main
 from atomstream.fields.walks import trips
+from atomstream.files.codec import read_model, write_model
 
 
 def table(path):
@@ -199,3 +202,27 @@ def test_maps_draw_their_data(folder):
     assert len(figure.axes[0].collections[0].get_paths()) == len(corners)
     chances, shares = [[0.9, 0.1], [0.2, 0.8]], [0.6, 0.4]
     assert_array_equal(plots.reduced_chain(chances, shares).axes[0].images[0].get_array(), chances)
+
+
+def test_trips_may_have_decimal_commas(tmp_path):
+    for name, decimal in (("commas", ","), ("points", ".")):
+        lines = text_of(";", decimal, dates=True).splitlines()
+        (tmp_path / f"{name}.csv").write_text("\n".join([lines[0], *lines[7:]]))
+        ends = ("--origin", "a,b", "--destination", "b,c", "--cell", "20km", "--min-count", 1)
+        few = ("--rank", 2, "--clusters", 2, "--decimal", decimal)
+        run("walk", "partition", tmp_path / f"{name}.csv", *ends, *few, "--out", tmp_path / name)
+    one, other = (table(tmp_path / f"{name}/partition.csv") for name in ("commas", "points"))
+    assert one == other
+
+
+@pytest.mark.parametrize("verb", ["inspect", "report", "plot", "resume"])
+def test_a_checkpoint_of_this_model_is_refused_in_a_run_of_rows(tmp_path, capsys, verb):
+    copied(tmp_path)
+    run = tmp_path / "rows-nmf-unfinished"
+    (other,) = (KEPT["walk-trips"] / "checkpoints").iterdir()
+    (path,) = (run / "checkpoints").iterdir()
+    model, notes = read_model(other)[0], read_model(path)[1]
+    (run / "model.atoms").unlink()
+    path.unlink()
+    write_model(path, model, notes)
+    assert "RandomWalkFactorization" in refused(capsys, verb, run)

@@ -1,0 +1,6 @@
+"""Classes of this field that have the standard name of the field or of software."""
+
+CASES = dict.fromkeys(
+    ["Cells", "Genes"],
+    "standard",
+)

@@ -1,0 +1,30 @@
+"""Classes of this field that have the standard name of the field or of software."""
+
+CASES = dict.fromkeys(
+    [
+        "Baselines",
+        "BetterLag",
+        "ChangePoints",
+        "ExponentialSmoothing",
+        "ForecastSettings",
+        "ForecastTask",
+        "ForecasterChoice",
+        "ImputeSettings",
+        "ImputeTask",
+        "Interval",
+        "LagRegression",
+        "LastKnown",
+        "Levels",
+        "Log1p",
+        "MovingAverage",
+        "NonnegativeScaler",
+        "Regressors",
+        "SeriesDictionary",
+        "SeriesForecast",
+        "SeriesLook",
+        "SeriesReconstruction",
+        "SeriesSettings",
+        "SktimeForecaster",
+    ],
+    "standard",
+)

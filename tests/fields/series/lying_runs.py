@@ -1,0 +1,3 @@
+"""A golden run whose notes may lie."""
+
+CASES = {"series-forecast": "golden/runs"}

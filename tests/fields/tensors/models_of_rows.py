@@ -1,0 +1,5 @@
+"""A model of tensors, of which rows are some."""
+
+from atomstream import OnlineCPDictionary
+
+CASES = {"cp": OnlineCPDictionary}

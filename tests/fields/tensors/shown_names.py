@@ -1,0 +1,3 @@
+"""Functions whose rows are array-like to a reader."""
+
+CASES = {"online_parafac": "X"}

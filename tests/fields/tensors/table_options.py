@@ -1,0 +1,3 @@
+"""The group of options by which runs of tensors read tables, and their commands."""
+
+CASES = {"tensor": (None, [])}

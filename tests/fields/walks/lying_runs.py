@@ -1,0 +1,3 @@
+"""A golden run whose notes may lie."""
+
+CASES = {"walk-trips": "golden/runs"}
