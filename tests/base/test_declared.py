@@ -2,9 +2,12 @@
 
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
+from cases import of_fields
 
+from atomstream import fields
 from atomstream.base import declared as module
 from atomstream.base.declared import SLOTS, declarations, declared, find, loaded
 from atomstream.base.saved_fields import Field, of_table
@@ -16,6 +19,7 @@ from atomstream.runs import Task, kinds_of_runs
 from atomstream.runs.task import NOTES, note_of, task_named
 
 FIELDS = declarations(outside=False)
+COUNTS = of_fields("counts")
 
 
 @pytest.fixture
@@ -32,8 +36,10 @@ def _anew():
     forget()
 
 
-def test_there_are_thirteen_fields():
-    assert len(FIELDS) == 13
+def test_every_room_of_a_field_is_declared():
+    assert FIELDS.keys() == COUNTS.keys()
+    rooms = Path(fields.__file__).parent.glob("*/__init__.py")
+    assert FIELDS.keys() == {room.parent.name for room in rooms}
     assert {need for each in FIELDS.values() for need in each.needs} <= FIELDS.keys()
 
 
@@ -59,8 +65,11 @@ def test_what_a_field_declares_is_there(name):
 
 def test_kinds_of_runs_are_those_of_rows_and_of_fields():
     n_declared = sum(len(field.tasks) for field in FIELDS.values())
-    assert len(kinds_of_runs()) == 1 + n_declared == 12
-    assert len(registry.models()) == 3 + sum(len(field.models) for field in FIELDS.values()) == 14
+    assert n_declared == sum(each["tasks"] for each in COUNTS.values())
+    assert len(kinds_of_runs()) == 1 + n_declared
+    n_models = sum(len(field.models) for field in FIELDS.values())
+    assert n_models == sum(each["models"] for each in COUNTS.values())
+    assert len(registry.models()) == 3 + n_models
 
 
 def test_a_note_of_an_unknown_kind_is_refused():

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from atomstream import NetworkWarning, text
+from atomstream import NetworkWarning
 from atomstream.fields.networks import Motif, motifs
 from atomstream.fields.networks.network import Network
 
@@ -124,10 +124,6 @@ def test_the_largest_component_keeps_what_belongs_to_its_nodes(kind):
     assert_array_equal(network.node_weights, [3, 4, 5, 6])
     assert network.attributes == {"b": {"age": 3}}
     assert_array_equal(network.into.toarray(), network.out.toarray().T)
-
-
-def test_a_network_of_words_has_directions_even_where_it_is_symmetric():
-    assert text.word_adjacency("He and he. And he.", ["he", "and"], window=1).directed
 
 
 # -- motifs

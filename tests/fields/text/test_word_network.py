@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from shared import DATA, needs_data
 
+from atomstream import text
 from atomstream.fields.text import word_network
 from atomstream.fields.text.word_network import FUNCTION_WORDS, word_adjacency
 
@@ -114,3 +115,7 @@ def test_marks_belong_to_the_words_of_a_network():
     words = ["\u0939\u093f\u0928\u094d\u0926\u0940", "\u092d\u093e\u0937\u093e"]
     network = word_adjacency(f"{words[0]} {words[1]}. {words[0]} cafe\u0301", [*words, "caf\u00e9"])
     assert_array_equal(network.out.toarray(), [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+
+
+def test_a_network_of_words_has_directions_even_where_it_is_symmetric():
+    assert text.word_adjacency("He and he. And he.", ["he", "and"], window=1).directed
