@@ -22,7 +22,8 @@ OF_FIELDS = re.compile(
 
 def stubs():
     """Return the lines on names of fields by the paths of the tables that hold them."""
-    found = {}
+    tables = (path for path in PACKAGE.rglob("*.pyi") if OF_FIELDS.search(path.read_text("utf-8")))
+    found = {path: ([], []) for path in tables}  # those whose last field has gone lose its lines
     for name, place in declared("names", outside=False).items():
         *modules, name = name.split(".")
         module, _, inner = place.partition(":")

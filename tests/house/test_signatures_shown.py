@@ -53,9 +53,9 @@ def test_no_annotation_is_longer_than_a_line():
             text = shown(parameter.annotation)
             assert len(text) <= MAX_SHOWN, (thing, parameter.name, text)
             assert "numpy._typing" not in text, (thing, parameter.name)
-            checked += 1
+            checked += not thing.__module__.startswith("atomstream.fields")
         assert "numpy._typing" not in shown(signature.return_annotation), thing
-    assert checked > 2000
+    assert checked > 1400  # of core and tools, which stay
 
 
 def test_data_are_array_like_to_a_reader():

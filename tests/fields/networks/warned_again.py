@@ -1,0 +1,3 @@
+"""Warnings of networks that are issued again as they came."""
+
+CASES = {"message.message": "rebuilding"}
