@@ -11,11 +11,11 @@ FIELDS = Path(__file__).with_name("fields")
 
 
 def of_fields(law):
-    """Return the cases of all fields for a law, by their names: ``CASES`` of fields/NAME/LAW.py."""
+    """Return the cases of all fields for a law: ``CASES`` of fields/NAME/cases/LAW.py."""
     found = {}
     for name in declarations(outside=False):
-        if (FIELDS / name / f"{law}.py").is_file():
-            more = import_module(f"fields.{name}.{law}").CASES
+        if (FIELDS / name / "cases" / f"{law}.py").is_file():
+            more = import_module(f"fields.{name}.cases.{law}").CASES
             assert not found.keys() & more.keys(), f"two fields have the same case of {law}"
             found |= more
     return found

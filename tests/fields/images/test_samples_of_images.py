@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fields.images.zoo import CASES
+from fields.images.cases.zoo import CASES
 from samples_of_atoms import learned, opened
 
 import atomstream

@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 import pytest
-from fields.networks.interrupts import NETWORK
+from fields.networks.cases.interrupts import NETWORK
 from torn import INTERRUPTS, interrupted
 
 from atomstream.samplers import IsingGibbs, RandomWalk

@@ -3,7 +3,7 @@
 import re
 
 import numpy as np
-from fields.series.atom_numbers import series
+from fields.series.cases.atom_numbers import series
 from numpy.testing import assert_allclose
 
 from atomstream import plots

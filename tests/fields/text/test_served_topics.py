@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from fields.text.zoo import DOCUMENTS
+from fields.text.cases.zoo import DOCUMENTS
 from numpy.testing import assert_array_equal
 from served import fitted, served
 

@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from fields.walks.interrupts import WALK
+from fields.walks.cases.interrupts import WALK
 from torn import state
 
 from atomstream import RandomWalkFactorization

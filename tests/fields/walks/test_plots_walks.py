@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fields.walks.gallery import CASES
+from fields.walks.cases.gallery import CASES
 
 from atomstream import plots
 

@@ -1,6 +1,6 @@
 """The atoms of series in an order."""
 
-from fields.series.gallery import waves
+from fields.series.cases.gallery import waves
 
 from atomstream import plots
 

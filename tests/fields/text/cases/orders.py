@@ -1,7 +1,7 @@
 """Topics in an order."""
 
 import numpy as np
-from fields.text.gallery import topics
+from fields.text.cases.gallery import topics
 
 from atomstream import plots
 
