@@ -7,7 +7,6 @@ Run once per format, never again for one that was released:
 import os
 import shutil
 import tempfile
-from dataclasses import fields
 from pathlib import Path
 from unittest.mock import patch
 
@@ -18,10 +17,8 @@ from kept_runs import PLACES
 
 import atomstream
 from atomstream import OnlineDictionaryLearning, OnlineNMF
-from atomstream.base.declared import declared, loaded
 from atomstream.cli import main
 from atomstream.penalties import Box
-from atomstream.runs.tasks._rows_settings import RowsSettings
 from atomstream.schedules import Constant
 
 HERE = Path(__file__).parent
@@ -120,16 +117,6 @@ def write_models():
         np.savez_compressed(HERE / f"models/{name}.npz", **outputs(name, model, X[name]))
 
 
-def leave_out_fields(path):
-    """Leave settings out that fields add to runs of rows; each is at its default."""
-    known = {each.name for each in fields(RowsSettings)}
-    ways = (loaded(way["settings"]) for way in declared("rows", outside=False).values())
-    added = {each.name for way in ways for each in fields(way)} - known
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if line.partition(" = ")[0] not in added]
-    path.write_text("".join(kept), encoding="utf-8")
-
-
 def write_runs(place):
     """Learn each run anew by its settings; leave some unfinished, and say what the rest gives."""
     os.chdir(place)
@@ -146,7 +133,6 @@ def write_runs(place):
                 main([*begin, *(["--max-time", "0"] if n_steps else [])])
             for _ in range((n_steps or 1) - 1):
                 main(["resume", str(folder), "--max-time", "0"])
-            leave_out_fields(folder / "run.toml")
             whole = shutil.copytree(folder, Path(scratch) / "whole")
             main(["resume", str(whole)])
             model = atomstream.load(whole)
