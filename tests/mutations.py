@@ -33,9 +33,6 @@ CORE = {
     "test_steps_are_small_where_the_first_rows_have_little_noise": [
         ("return float(share * (n - 1) * d", "return float(0.5 * share * (n - 1) * d")
     ],
-    "test_nearly_parallel_loadings_settle_on_a_stream_as_in_memory": [
-        ("share = FINE_GAIN if algorithm.updater.creeps else share", "pass")
-    ],
     "test_rounds_by_sums_end_where_those_in_memory_do[kl]": [("if gain < 0:", "if False:")],
     "test_one_batch_that_is_all_of_the_data_comes_to_rest[digits]": [
         ("violation = min(violation, WHOLE_VIOLATION)", "pass")

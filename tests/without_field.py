@@ -66,7 +66,7 @@ def rest_passes(name, paths):
             *([] if paths else checks),
             [*python, *tests, *(paths or ["tests", "src"])],
         ]
-        where = {"cwd": folder, "env": os.environ | {"PYTHONPATH": "src"}}
+        where = {"cwd": folder, "env": os.environ | {"PYTHONPATH": str(folder / "src")}}
         codes = [subprocess.run(command, check=False, **where).returncode for command in commands]
     return not any(codes)
 

@@ -35,19 +35,6 @@ def test_equal_steps_are_the_half_life_in_rows_to_the_bit(name):
     assert_array_equal(by_time.components_, by_rows.components_)
 
 
-def test_rows_that_are_steps_forget_as_much_in_a_batch():
-    """A convex model makes a step for each row; its rows share the time of the batch evenly."""
-    model = MODELS["convex"](HalfLife(80.0)).partial_fit(X[:40], time=0.0)
-    before = model.memory_.gram
-    other = MODELS["convex"](HalfLife(80.0)).partial_fit(X[:40], time=0.0)
-    model.partial_fit(X[40:60], time=20.0)
-    for n in range(20):
-        other.partial_fit(X[40 + n : 41 + n], time=1.0 + n)
-    assert_allclose(model.memory_.gram, other.memory_.gram, rtol=1e-6)
-    assert model.clock_.weight == pytest.approx(1 - 0.5 ** (1 / 80))
-    assert not np.allclose(model.memory_.gram, before)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_the_unit_of_time_does_not_matter(name):
     times = np.cumsum([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0])
