@@ -108,7 +108,7 @@ class Run:
         """
         settings = self.task.settings
         # A subset, not the same: a later release may know more settings, whose defaults then hold.
-        if not set(notes["settings"]) <= set(settings.decisive()):
+        if not set(notes["settings"]) <= set(settings.decisive(whole=True)):
             raise InputError(
                 f"The settings of {self.folder.path} were changed after it had begun; bring "
                 f"run.toml back, or begin another run with: atomstream {settings.command()} "

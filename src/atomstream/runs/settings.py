@@ -157,11 +157,20 @@ class Settings:
         pairs = ((name, getattr(before, name), getattr(self, name)) for name in decisive)
         return [(name, was, now) for name, was, now in pairs if was != now]
 
-    def decisive(self) -> list[str]:
-        """Return, as lines of TOML, the settings that decide what is learned."""
-        free = {each.name for each in fields(self) if each.metadata.get("free")}
-        lines = write_settings(self).splitlines()[1:]
-        return [line for line in lines if line.split(" = ")[0] not in free]
+    def written(self) -> list[Field[Any]]:
+        """Return the fields that files hold."""
+        return [*fields(self)]
+
+    def decisive(self, *, whole: bool = False) -> list[str]:
+        """Return, as lines of TOML, the settings that decide what is learned.
+
+        Parameters
+        ----------
+        whole : bool, default=False
+            Whether those that files need not hold are among them.
+        """
+        told = fields(self) if whole else self.written()
+        return _lines(self, [each.name for each in told if not each.metadata.get("free")])
 
 
 @dataclass(frozen=True)
@@ -208,11 +217,16 @@ def write_settings(settings: Settings) -> str:
     lines = [
         f"# atomstream {settings.command()} --config run.toml --out ANOTHER_RUN does the same again"
     ]
-    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    lines += _lines(settings, [each.name for each in settings.written()])
+    return "\n".join(lines) + "\n"
+
+
+def _lines(settings: Settings, names: list[str]) -> list[str]:
+    """Return settings of these names as lines of TOML, and the task that they are for."""
+    values = {name: getattr(settings, name) for name in names}
     if settings.TASK:
         values[DOMAIN] = settings.TASK
-    lines += [f"{name} = {_toml(value)}" for name, value in values.items() if value is not None]
-    return "\n".join(lines) + "\n"
+    return [f"{name} = {_toml(value)}" for name, value in values.items() if value is not None]
 
 
 def _parsed(path: str | Path) -> dict[str, Any]:

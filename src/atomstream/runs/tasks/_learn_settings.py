@@ -1,6 +1,6 @@
 """Settings of ``atomstream learn``: those of rows, of ways that fields add, and of rounds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from atomstream.base.declared import declared, loaded
@@ -14,6 +14,11 @@ FURTHER = {name: way for name, way in WAYS.items() if "model" in way}
 # Settings of rows, with the fields of all ways.
 kinds = tuple(loaded(way["settings"]) for way in WAYS.values()) or (RowsSettings,)
 Ways: Any = type("Ways", kinds, {})
+SHARED = {each.name for each in fields(RowsSettings)}
+OF_WAYS = {
+    way: [each for each in fields(kind) if each.name not in SHARED]
+    for way, kind in zip(WAYS, kinds, strict=False)
+}
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,19 @@ class LearnSettings(Ways):
         free=True,
         shown="1h",
     )
+
+    def written(self) -> list[Any]:
+        """Return the fields that files hold: those of further ways only where they are used.
+
+        Else a run could not be read where a field that it has nothing of is not there.
+        """
+        unused = {
+            each.name
+            for way, own in OF_WAYS.items()
+            if self.model != way and all(getattr(self, it.name) == it.default for it in own)
+            for each in own
+        }
+        return [each for each in super().written() if each.name not in unused]
 
     @property
     def model_class(self) -> str:
