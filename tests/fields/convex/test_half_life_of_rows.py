@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fields.convex.half_life import CASES
+from fields.convex.cases.half_life import CASES
 from numpy.testing import assert_allclose
 
 from atomstream.schedules import HalfLife

@@ -216,8 +216,11 @@ def test_trips_may_have_decimal_commas(tmp_path):
 
 
 @pytest.mark.parametrize("verb", ["inspect", "report", "plot", "resume"])
-def test_a_checkpoint_of_this_model_is_refused_in_a_run_of_rows(tmp_path, capsys, verb):
+def test_a_checkpoint_of_this_model_is_refused_in_a_run_of_rows(
+    tmp_path, capsys, monkeypatch, verb
+):
     copied(tmp_path)
+    monkeypatch.chdir(tmp_path)  # inputs are named from there
     run = tmp_path / "rows-nmf-unfinished"
     (other,) = (KEPT["walk-trips"] / "checkpoints").iterdir()
     (path,) = (run / "checkpoints").iterdir()

@@ -7,7 +7,7 @@ from golden.outputs import rows
 
 from atomstream import OnlineConvexMF
 
-HERE = Path(__file__).with_name("golden")
+HERE = Path(__file__).parents[1] / "golden"
 
 
 def learned(X):

@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream import ColorRestorer, ImageDictionary
 
-HERE = Path(__file__).with_name("golden")
+HERE = Path(__file__).parents[1] / "golden"
 
 
 PATCHES = {"patch_size": 4, "random_state": 0}

@@ -6,7 +6,7 @@ import numpy as np
 
 from atomstream import NetworkDictionary
 
-HERE = Path(__file__).with_name("golden")
+HERE = Path(__file__).parents[1] / "golden"
 
 
 def learned(graph):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from atomstream import SeriesDictionary
 
-HERE = Path(__file__).with_name("golden")
+HERE = Path(__file__).parents[1] / "golden"
 
 
 WINDOWS = {"init_batch_size": 30, "n_init_batches": 4, "memory": 24, "window": 6, "ridge": 0.01}

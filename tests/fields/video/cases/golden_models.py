@@ -4,7 +4,7 @@ from pathlib import Path
 
 from atomstream import VideoDictionary
 
-HERE = Path(__file__).with_name("golden")
+HERE = Path(__file__).parents[1] / "golden"
 
 
 def learned(frames):
