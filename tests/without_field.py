@@ -5,7 +5,7 @@ python tests/without_field.py --each
 
 The sources are copied; the rooms of the field and of those that need it go, with their tests; the
 tables of public names are written anew. Then lint, types and all fast tests run, but those of
-pages, which tell of all fields.
+pages, which tell of all fields, and those of two fields of which neither needs the other.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def take_out(folder, names):
     for name in names:
         shutil.rmtree(folder / "src/atomstream/fields" / name)
         shutil.rmtree(folder / "tests/fields" / name, ignore_errors=True)
-    for pages in ("tests/pages", "tests/doc_figures"):
+    for pages in ("tests/pages", "tests/doc_figures", "tests/together"):
         shutil.rmtree(folder / pages)
 
 

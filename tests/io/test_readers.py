@@ -196,7 +196,7 @@ def test_a_file_that_cannot_be_read_any_more_ends_in_a_sentence(monkeypatch):
 
 
 def test_the_list_of_kinds_is_covered():
-    # Runs bring the one (tests/runs/test_cell_runs.py), an example in a docstring the other.
+    # Runs bring the one (tests/together/test_cell_runs.py), an example in a docstring the other.
     assert len(KINDS.keys() - {".h5ad", ".f32"}) == 17
     assert len(WRITERS) == 17
     assert len(ENDINGS) == 10

@@ -9,18 +9,15 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
-from shared import DATA, needs_data
 from sklearn.base import clone
 from sklearn.decomposition import NMF
 from sklearn.exceptions import NotFittedError
 
 from atomstream import (
     ConsensusNMF,
-    OnlineConvexMF,
     OnlineDictionaryLearning,
     OnlineNMF,
     align,
-    cells,
     load,
     save,
 )
@@ -221,7 +218,6 @@ def test_settings_out_of_range_are_refused_in_a_sentence():
             "must be a number above 0, at most 0.5",
         ),
         ({"model": object()}, "'model' parameter of ConsensusNMF must be"),
-        ({"model": OnlineConvexMF()}, "model must be an OnlineNMF, an Onl"),
         ({"model": OnlineNMF(scale="std")}, "scale the rows first"),
         ({"model": OnlineNMF(), "loss": "kl"}, "belongs into model="),
     ):
@@ -375,23 +371,6 @@ def test_of_replicates_that_have_the_same_rows_the_half_that_fits_better_makes_t
         found, voted = ensemble.atoms(0), model.consensus().atoms
         again = Consensus.of(found[votes], ensemble.importances(0)[votes]).atoms
         assert_array_equal(align(again, voted).similarity > 1 - 1e-12, True)
-
-
-@needs_data
-def test_a_program_that_fewer_starts_end_at_is_kept_where_these_fit_better(room):
-    """Two in five starts on the small set of blood cells have one of its programs, three another.
-
-    Programs are those of fifty runs of scikit-learn's NMF, half of which have that one.
-    """
-    anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cells")
-    stored = np.load(DATA / "blood_cells" / "pbmc68k_reduced_counts.npz")
-    parts = (stored["data"], stored["indices"], stored["indptr"])
-    data = anndata.AnnData(sp.csr_matrix(parts, shape=stored["shape"]).astype(np.float32))
-    X = sp.vstack(list(cells.batches(data, cells.overdispersed(data, 300)))).toarray()
-    runs = [NMF(8, init="random", random_state=seed, max_iter=1000).fit(X) for seed in range(50)]
-    theirs = Consensus.of(np.array([run.components_ for run in runs]), np.ones((50, 8)))
-    model = ConsensusNMF(8, n_replicates=50, random_state=0).fit(X)
-    room.share(align(theirs.atoms, model).similarity.min(), at_least=0.95)
 
 
 def test_intervals_need_a_bootstrap_and_atoms_that_most_replicates_have():

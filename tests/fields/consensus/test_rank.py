@@ -8,11 +8,9 @@ from scipy.optimize import linear_sum_assignment
 
 from atomstream import (
     ConsensusNMF,
-    ImageDictionary,
     OnlineCPDictionary,
     OnlineDictionaryLearning,
     OnlineNMF,
-    SeriesDictionary,
     align,
     choose_rank,
     plots,
@@ -313,8 +311,6 @@ def test_settings_out_of_range_are_refused():
         ({"ranks": [2], "n_seeds": 1}, "n_seeds must be a whole number of at least 2"),
         ({"ranks": [2], "holdout": 1.0}, "must be a number above 0, at most 0.5"),
         ({"ranks": 3}, "ranks must be whole numbers"),
-        ({"ranks": [2], "model": ImageDictionary()}, "patches of one image overlap"),
-        ({"ranks": [2], "model": SeriesDictionary()}, "windows of one series overlap"),
     ):
         with pytest.raises(ValueError, match=sentence):
             choose_rank(X, **wrong)

@@ -13,7 +13,7 @@ anndata = pytest.importorskip("anndata", reason="needs anndata, of the extra cel
 pytest.importorskip("h5py", reason="needs h5py, of the extra cells")
 pytest.importorskip("matplotlib", reason="needs matplotlib, of the extra plots")
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 pytestmark = needs_data
 MARKERS = {
     "B cells": {"CD79A", "CD79B", "MS4A1"},
