@@ -113,7 +113,7 @@ ROWS = {
     ),
     "unknown model": (
         "learn x.npy --model m --out new",
-        "model is 'm', needed is one of nmf, dictionary",
+        "model is 'm', needed is ",
     ),
     "holdout of all": ("learn x.npy --holdout 1 --out new", "needed is a number from 0, below 1"),
     "no time": (

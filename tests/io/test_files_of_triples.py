@@ -220,10 +220,3 @@ def test_heads_of_files_of_triples(tmp_path):
     path.write_text("user,film,stars\nann,x,inf\nbob,x,2\n")
     with pytest.raises(InputError, match="infinite entry in line 2 of"):
         opened(path)
-
-
-def test_few_rows_and_many_passes_of_a_convex_model(tmp_path, capsys):
-    path = written(tmp_path, ".csv")
-    more = ["--model", "convex", "--representatives", 20, "--epochs", 3, "--holdout", 0]
-    run("learn", path, "--triples", "--atoms", 2, *more, "--out", tmp_path / "run")
-    assert "passes over" in capsys.readouterr().out

@@ -798,9 +798,6 @@ def test_a_column_with_most_of_the_energy_is_told(tmp_path, capsys):
     for number, more in enumerate((("--scale", "max"), ("--loss", "kl"))):
         run(*common, *more, "--out", tmp_path / f"run{number}")
         assert "of the energy" not in capsys.readouterr().err
-    assert main(["learn", str(tmp_path / "x.csv"), "--model", "convex", "--scale", "std",
-                 "--out", str(tmp_path / "no")]) == 2  # fmt: skip
-    assert "has no --scale" in capsys.readouterr().err
 
 
 def test_a_small_input_settles_unless_its_passes_are_given(tmp_path, room):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from commands import run
+from commands import refused, run
 from numpy.testing import assert_array_equal
 
 import atomstream
@@ -47,3 +47,18 @@ def test_atoms_made_of_samples_are_learned_told_and_resumed(tmp_path, capsys):
     assert "fewer rows than representatives=600" in capsys.readouterr().err
     assert main([*bad, "--representatives", "2", "--out", str(tmp_path / "third")]) == 2
     assert "a representative for each atom" in capsys.readouterr().err
+
+
+def test_few_rows_of_triples_and_many_passes(tmp_path, capsys):
+    X = np.random.default_rng(0).random((30, 8))
+    lines = [f"u{i:02},f{j},{X[i, j]:.6g}" for i in range(30) for j in range(8)]
+    (tmp_path / "x.csv").write_text("\n".join(["user,film,stars", *lines]))
+    more = ["--representatives", 20, "--epochs", 3, "--holdout", 0, "--out", tmp_path / "run"]
+    run("learn", tmp_path / "x.csv", "--triples", "--atoms", 2, "--model", "convex", *more)
+    assert "passes over" in capsys.readouterr().out
+
+
+def test_an_option_that_this_model_lacks_is_refused(tmp_path, capsys):
+    np.savetxt(tmp_path / "x.csv", np.random.default_rng(3).random((60, 3)), delimiter=",")
+    words = ("--model", "convex", "--scale", "std", "--out", tmp_path / "no")
+    assert "has no --scale" in refused(capsys, "learn", tmp_path / "x.csv", *words)

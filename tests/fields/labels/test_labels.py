@@ -124,7 +124,7 @@ def test_rows_are_coded_once_for_codes_and_what_they_predict(table, tmp_path, mo
     [
         (["--label", "target", "--label-kind", "numbers"], "'class_0' is not a number"),
         (["--label", "target", "--loss", "kl"], "has no --loss"),
-        (["--label", "target", "--model", "convex"], "--label needs --model nmf"),
+        (["--label", "target", "--model", "dictionary"], "--label needs --model nmf"),
         (["--label", "tarjet"], "tarjet"),
         (["--label", "target", "--classes", "class_0", "--classes", "class_1"], "class_2"),
         (["--label", "target", "--slots", "2"], "without --slots"),

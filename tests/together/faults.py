@@ -1,4 +1,4 @@
-"""Faults put into the sources, and the bounds of this field that each must fail."""
+"""Faults put into the sources, and the bounds on what two fields do together."""
 
 CASES = {
     "test_the_tutorial_on_gene_programs_finds_the_known_kinds_of_blood_cells": [
