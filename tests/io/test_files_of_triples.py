@@ -150,7 +150,6 @@ def test_runs_learn_go_on_and_code(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (["--label", "user"], "--triples and --label exclude each other"),
         (["--slots", 2], "--triples and --slots and --engine exclude each other"),
         (["--id", "user"], "rows of triples are named by the first"),
         (["--drop", "user"], "there are 2 ('film', 'stars')"),

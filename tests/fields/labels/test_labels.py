@@ -128,6 +128,7 @@ def test_rows_are_coded_once_for_codes_and_what_they_predict(table, tmp_path, mo
         (["--label", "tarjet"], "tarjet"),
         (["--label", "target", "--classes", "class_0", "--classes", "class_1"], "class_2"),
         (["--label", "target", "--slots", "2"], "without --slots"),
+        (["--label", "target", "--triples"], "--triples and --label exclude each other"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(table, tmp_path, capsys, options, words):
